@@ -74,7 +74,7 @@ func Check(p *Project) (*schema.Schema, syntax.Errors) {
 		Config:    config,
 		Functions: p.functionFiles(),
 	}, &errs)
-	code.Check(p.Functions, &errs) // custom code → what Postgres' grammar takes, and nothing but functions
+	code.Check(p.Functions, &errs) // custom code → nothing but functions, and nothing of the platform's
 	return checked, errs.Sorted()
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/sternpost/sternpost/auth/mail"
 	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -32,7 +33,8 @@ func newCheck() *cobra.Command {
 		Short: "Compile only, and print errors and warnings",
 		Long: `Check compiles the project and prints errors and warnings, in the order of the
 source. It also reads the server's settings in sternpost.yaml, and tries the
-templates of mails in the folder mail. It exits with 1 if there is any error;
+templates of mails in the folder mail. Custom code is installed in a Postgres of
+this machine, which is started for that and removed. It exits with 1 if there is any error;
 warnings do not count. With --watch it checks again after each change, until
 Ctrl-C. With --format json each result is a line of its own.`,
 		Args: takes(0, 1),
@@ -43,9 +45,10 @@ Ctrl-C. With --format json each result is a line of its own.`,
 		if format != "text" && format != "json" {
 			return usageError(fmt.Errorf("--format takes text or json, not %q", format))
 		}
-		r := &checkReport{out: c.OutOrStdout(), diagnostics: c.ErrOrStderr(), json: format == "json", indent: !watching}
+		r := &checkReport{out: c.OutOrStdout(), diagnostics: c.ErrOrStderr(), json: format == "json", indent: !watching, code: codeCheck{start: postgres.Start}}
+		defer r.code.stop()
 		if !watching {
-			return check(r, projectDir(args))
+			return check(c.Context(), r, projectDir(args))
 		}
 		return checkAndWatch(c.Context(), r, projectDir(args))
 	}
@@ -58,15 +61,23 @@ type checkReport struct {
 	diagnostics io.Writer // of diagnostics as text
 	json        bool
 	indent      bool // whether JSON is spread over lines, for people
+	code        codeCheck
 }
 
 // check checks the project in a folder once.
-func check(r *checkReport, dir string) error {
+func check(ctx context.Context, r *checkReport, dir string) error {
 	project, err := sqlgen.ReadProject(dir)
 	if err != nil {
 		return environmentError(err)
 	}
-	_, errs := sqlgen.Compile(project)
+	compiled, errs := sqlgen.Compile(project)
+	if compiled != nil {
+		inCode, err := r.code.check(ctx, r.diagnostics, compiled)
+		if err != nil {
+			return environmentError(err)
+		}
+		errs = append(errs, inCode...)
+	}
 	settings, err := checkSettings(dir, project.Config, errs)
 	if err != nil {
 		return environmentError(err)
@@ -157,7 +168,7 @@ func checkAndWatch(ctx context.Context, r *checkReport, dir string) error {
 	}
 	for {
 		var exit *exitError
-		err := check(r, dir)
+		err := check(ctx, r, dir)
 		switch {
 		case errors.As(err, &exit) && exit.cause != nil:
 			fmt.Fprintf(r.diagnostics, "sternpost: %v\n", err)

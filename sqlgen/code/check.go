@@ -8,18 +8,12 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Check reports errors in files of custom code: text that Postgres' grammar refuses,
-// statements that do not make functions, and settings of the platform.
+// Check reports errors in files of custom code: statements that do not make functions, what
+// psql would read as its own, and settings of the platform.
 func Check(files []*syntax.Source, errs *syntax.Errors) {
 	for _, f := range files {
-		if isKnown(f.Text) {
-			continue
-		}
-		found := len(*errs)
 		c := checker{file: f, errs: errs}
-		if c.check(); len(*errs) == found {
-			remember(f.Text)
-		}
+		c.check()
 	}
 }
 
@@ -34,22 +28,21 @@ func (c *checker) check() {
 		return
 	}
 	text := string(c.file.Text)
-	trees, refused := parse(text)
-	if refused != nil {
-		c.refuse(refused, text)
-		return
-	}
 	tokens, refused := scan(text)
-	if refused != nil { // never after parse
-		c.refuse(refused, text)
+	for _, t := range tokens {
+		if t.kind == '\\' {
+			c.errs.Add(syntax.Syntax, c.span(t.start, t.end), noCommands())
+			return
+		}
+	}
+	if refused != nil {
+		c.errs.Add(syntax.Syntax, c.span(refused.at, WordEnd(c.file.Text, refused.at)), refused.message)
 		return
 	}
-	for _, s := range statementsOf(text, trees, tokens) {
-		if message := s.refused(); message != "" {
-			c.errs.Add(schema.FunctionStatement, c.span(s.tokens[0].start, s.tokens[0].end), message)
-			continue
+	for _, w := range split(text, tokens) {
+		if message := w.refused(); message != "" {
+			c.errs.Add(schema.FunctionStatement, c.span(w.tokens[0].start, w.tokens[0].end), message)
 		}
-		c.body(s, text)
 	}
 	c.variables(tokens)
 	c.settings(whole(text), tokens)
@@ -73,42 +66,15 @@ func (c *checker) isEncoded() bool {
 	return true
 }
 
-// refuse reports the grammar's error about the file.
-func (c *checker) refuse(r *refusal, text string) {
-	at := r.offset(text)
-	end := WordEnd([]byte(text), at)
-	if at < len(text) && text[at] == '\\' {
-		c.errs.Add(syntax.Syntax, c.span(at, end), r.message, syntax.Note{Message: noCommands()})
-		return
-	}
-	c.errs.Add(syntax.Syntax, c.span(at, end), r.message)
-}
-
 // variables reports words that psql would replace by its own variables when it runs the
 // script that the compiler prints.
 func (c *checker) variables(tokens []token) {
 	for i, t := range tokens[:max(0, len(tokens)-1)] {
 		next := tokens[i+1]
-		isName := next.kind == identifier || next.kind == constant || next.kind > blockComment
+		isName := next.kind == word || next.kind == quotedID || next.kind == constant
 		if t.kind == ':' && next.start == t.end && isName {
 			c.errs.Add(syntax.Syntax, c.span(t.start, next.end), isVariable(string(c.file.Text[next.start:next.end])))
 		}
-	}
-}
-
-// body checks the syntax of a body in SQL. The database checks other languages.
-func (c *checker) body(s statement, text string) {
-	if s.make == nil || s.make.language() != "sql" {
-		return
-	}
-	t, ok := s.body(text)
-	if !ok || text[t.start] == 'e' || text[t.start] == 'E' {
-		return // of escapes the database knows more
-	}
-	body := unquote(text, t)
-	if _, refused := parse(body.text); refused != nil {
-		start := body.place(refused.offset(body.text))
-		c.errs.Add(syntax.Syntax, c.span(start, WordEnd(c.file.Text, start)), refused.message)
 	}
 }
 

@@ -74,10 +74,10 @@ func TestCodeThatIsRefused(t *testing.T) {
 		{"a comment on another function", "comment on function platform.action() is 'x'", `1:1 FunctionStatement "comment"`},
 		{"machine code", "create function functions.a() returns int language c as 'lib', 'f'", `c is not one`},
 
-		{"a command of psql", "\\! ls", `1:1 Syntax "\\" syntax error at or near "\"`},
+		{"a command of psql", "\\! ls", `1:1 Syntax "\\" the file is SQL, which has no commands of psql`},
 		{"a command behind a statement", head + "sql as 'select 1' \\; \\! ls", `2:28 Syntax "\\"`},
 		{"a command behind a carriage return", "-- a comment\r\\! ls\n", `1:14 Syntax "\\"`},
-		{"a command within a$x$", head + "sql return 1 as a$x$;\n\\! ls\n-- $x$", `Syntax "as"`},
+		{"a command within a$x$", head + "sql return 1 as a$x$;\n\\! ls\n-- $x$", `3:1 Syntax "\\"`},
 		{"a command behind a$x$", "create function functions.a(a$x$ int) returns int language sql return 1;\n\\! ls\n-- $x$\n", `2:1 Syntax "\\"`},
 		{"a command behind an escape", head + "sql as E'\\\\';\n\\! ls '", `3:1 Syntax "\\"`},
 		{"a command behind a quote of no escape", head + "sql as '\\';\n\\! ls '", `3:1 Syntax "\\"`},
@@ -85,10 +85,10 @@ func TestCodeThatIsRefused(t *testing.T) {
 		{"a variable of psql", head + "sql return (array[1])[1:HOST]", `2:33 Syntax ":HOST" psql reads :HOST as a variable`},
 		{"a variable of psql in quotes", head + "sql return (array[1])[1:\"LAST_ERROR_MESSAGE\"]", `Syntax ":\"LAST_ERROR_MESSAGE\""`},
 
-		{"a syntax error", "create function functions.é() retuns int", `1:31 Syntax "retuns" syntax error at or near "retuns"`},
 		{"no end", head + "sql as $a$ select 1", `2:17 Syntax "$" unterminated dollar-quoted string`},
-		{"a syntax error in a body", head + "sql\nas $a$\n  select 'é'\n    fro x\n$a$", `5:9 Syntax "x" syntax error at or near "x"`},
-		{"a syntax error behind quotes in quotes", head + "sql as 'select ''é'',\n  fro x fro'", `3:9 Syntax "fro"`},
+		{"a comment without end", "select 1; /* /* */", `1:11 Syntax "/" unterminated /* comment`},
+		{"behind a body without quotes", head + "begin atomic select case when true then 1 end; select 2; end; drop table app.order", `2:72 FunctionStatement "drop"`},
+		{"machine code, escaped", "create function functions.a() returns int language E'\\x63' as 'lib', 'f'", `FunctionStatement`},
 		{"no UTF-8", "-- caf\xe9", `1:7 BadEncoding`},
 		{"U+0000", "-- a\n\x00; drop table app.order", `2:1 BadEncoding`},
 	} {

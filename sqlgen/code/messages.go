@@ -27,25 +27,31 @@ func untrusted(language string) string {
 	return "custom code is written in a trusted language, such as sql or plpgsql, and " + language + " is not one"
 }
 
-// otherStatement says what to do instead of a statement, by the node of the grammar.
-func otherStatement(kind string) string {
+// otherStatement says what to do instead of a statement, by its first words.
+func otherStatement(first, second string) string {
 	const only = "custom code makes functions in schema functions, and nothing else: "
-	switch kind {
-	case "CompositeTypeStmt", "CreateEnumStmt", "CreateRangeStmt", "CreateDomainStmt":
+	switch first + " " + second {
+	case "create procedure":
+		return holdsFunctionsOnly("a procedure")
+	case "create type", "create domain":
 		return holdsFunctionsOnly("a type")
-	case "CreateStmt", "CreateTableAsStmt", "ViewStmt", "CreateSeqStmt":
+	case "create table", "create view", "create sequence", "create materialized", "create temp", "create temporary", "create unlogged":
 		return only + "tables, views and sequences come from the models"
-	case "DefineStmt":
-		return only + "write a function"
-	case "CreateTrigStmt", "RuleStmt", "CreatePolicyStmt", "AlterTableStmt", "IndexStmt", "RenameStmt", "DropStmt":
+	case "create trigger", "create rule", "create policy", "create index", "create unique", "alter table", "alter index", "alter policy":
 		return only + "tables, with their rules and indexes, come from the schema"
-	case "GrantStmt", "GrantRoleStmt", "AlterDefaultPrivilegesStmt", "AlterOwnerStmt":
+	}
+	switch first {
+	case "create":
+		return only + "write a function"
+	case "drop":
+		return only + "tables, with their rules and indexes, come from the schema"
+	case "grant", "revoke", "alter":
 		return only + "rights come from the schema, and the actions may execute every function of the project"
-	case "TransactionStmt":
+	case "begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release", "prepare":
 		return only + "all files are installed in one transaction, and a file cannot end it"
-	case "VariableSetStmt":
+	case "set", "reset":
 		return only + "write a set clause in the function"
-	case "SelectStmt", "InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt", "CopyStmt", "TruncateStmt":
+	case "select", "insert", "update", "delete", "merge", "copy", "truncate", "with", "values", "table":
 		return only + "write statements on rows in the function of an action"
 	}
 	return only + "remove the statement, or write it in a function"

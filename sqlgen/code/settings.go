@@ -57,17 +57,17 @@ type words struct {
 	tokens []token
 }
 
-// at returns a token in lower case, a name without quotes; "" beyond the end.
+// at returns a token in lower case, a name without quotes; "" beyond the ends.
 func (w words) at(i int) string {
 	if i < 0 || i >= len(w.tokens) {
 		return ""
 	}
-	t := w.tokens[i]
-	word := strings.ToLower(w.text[t.start:t.end])
-	if t.kind == identifier {
-		return strings.Trim(word, `"`)
-	}
-	return word
+	return strings.ToLower(w.identifier(i))
+}
+
+// isWord tells whether a token is a word of the grammar.
+func (w words) isWord(i int, text string) bool {
+	return i >= 0 && i < len(w.tokens) && w.tokens[i].kind == word && w.at(i) == text
 }
 
 func (w words) isConstant(i int) bool { return i < len(w.tokens) && w.tokens[i].kind == constant }
@@ -121,7 +121,7 @@ func (w words) setsByFunction(i int) (first, last int, message string) {
 	if w.at(name) == "setting_name" {
 		name += 2 // => or :=
 	}
-	if !w.isConstant(name) || name+1 >= len(w.tokens) || !slices.Contains([]kind{',', typecast}, w.tokens[name+1].kind) {
+	if !w.isConstant(name) || name+1 >= len(w.tokens) || !slices.Contains([]string{",", "::"}, w.at(name+1)) {
 		return i, i, setsUnknown()
 	}
 	if isOurs(w.constant(name)) {

@@ -1,47 +1,31 @@
 package code
 
-import (
-	"encoding/json"
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Statement is one statement of a file.
 type Statement struct {
-	Start    int    // the byte at which its first word begins
-	Function string // the function of schema functions that it makes; empty if it makes none
-	Head     int    // the byte at which the word "function" begins in front of that name
-	HeadEnd  int    // the byte at which the name ends
-	Body     *Body  // nil if it is not in quotes
+	Start, End int    // the bytes from its first word to behind its last one
+	Function   string // the function of schema functions that it makes; empty if it makes none
+	Head       int    // the byte at which the word "function" begins in front of that name
+	HeadEnd    int    // the byte at which the name ends
+	Body       *Body  // nil if it is not in quotes
 }
 
-// Statements returns the statements of a file; none if the grammar refuses it.
+// Statements returns the statements of a file; none if its quotes or comments do not end.
 func Statements(file []byte) []Statement {
 	text := string(file)
-	if strings.ContainsRune(text, 0) {
-		return nil
-	}
-	trees, refused := parse(text)
-	if refused != nil {
-		return nil
-	}
 	tokens, refused := scan(text)
 	if refused != nil {
 		return nil
 	}
 	var list []Statement
-	for _, s := range statementsOf(text, trees, tokens) {
-		one := Statement{Start: s.tokens[0].start}
-		if s.refused() == "" && s.make != nil {
-			one.Function = s.make.Name[1].text()
-			for i, t := range s.tokens {
-				if isWord(text, t, "function") {
-					one.Head, one.HeadEnd = t.start, s.tokens[i+3].end // function functions . name
-					break
-				}
-			}
-			if t, ok := s.body(text); ok {
-				one.Body = &Body{unquote(text, t)}
+	for _, w := range split(text, tokens) {
+		one := Statement{Start: w.tokens[0].start, End: w.tokens[len(w.tokens)-1].end}
+		if name, behind := w.made("function"); w.refused() == "" && name != nil {
+			one.Function = name[1]
+			one.Head, one.HeadEnd = w.tokens[behind-4].start, w.tokens[behind-1].end // function functions . name
+			if body, ok := w.body(); ok {
+				one.Body = &Body{unquote(text, body)}
 			}
 		}
 		list = append(list, one)
@@ -49,17 +33,12 @@ func Statements(file []byte) []Statement {
 	return list
 }
 
-// Split returns the texts of the statements of a file; the whole text if the grammar
-// refuses it.
+// Split returns the texts of the statements of a file; the whole text if its quotes or
+// comments do not end.
 func Split(text string) []string {
 	var list []string
-	statements := Statements([]byte(text))
-	for i, s := range statements {
-		end := len(text)
-		if i+1 < len(statements) {
-			end = statements[i+1].Start
-		}
-		list = append(list, text[s.Start:end])
+	for _, s := range Statements([]byte(text)) {
+		list = append(list, text[s.Start:s.End])
 	}
 	if list == nil {
 		list = []string{text}
@@ -78,127 +57,124 @@ func (b *Body) Text() string { return b.quoted.text }
 // Place returns the byte of the file at which a byte of the body is.
 func (b *Body) Place(at int) int { return b.quoted.place(at) }
 
-// statement is a statement as the grammar reads it.
-type statement struct {
-	kind   string   // of its node
-	make   *making  // nil if it makes no function
-	target []string // what it comments on; nil if that is not a function
-	tokens []token
+// split cuts the tokens of a text into statements. A semicolon does not end one in
+// parentheses, nor in a body without quotes, from "begin atomic" to its end.
+func split(text string, tokens []token) []words {
+	var list []words
+	start, parentheses, blocks := 0, 0, 0
+	for i := 0; i <= len(tokens); i++ {
+		w := words{text, tokens[start:min(i+1, len(tokens))]}
+		switch at := w.at(i - start); {
+		case i == len(tokens) || at == ";" && parentheses <= 0 && blocks == 0:
+			if i > start {
+				list = append(list, words{text, tokens[start:i]})
+			}
+			start, parentheses = i+1, 0
+		case at == "(":
+			parentheses++
+		case at == ")":
+			parentheses--
+		case tokens[i].kind != word || parentheses > 0:
+		case at == "atomic" && w.at(i-start-1) == "begin" && blocks == 0, at == "case" && blocks > 0:
+			blocks++
+		case at == "end" && blocks > 0:
+			blocks--
+		}
+	}
+	return list
 }
 
-// making is the node of a statement that makes a function or procedure.
-type making struct {
-	IsProcedure bool      `json:"is_procedure"`
-	Name        []literal `json:"funcname"`
-	Options     []struct {
-		Element struct {
-			Name     string          `json:"defname"`
-			Argument json.RawMessage `json:"arg"`
-		} `json:"DefElem"`
-	} `json:"options"`
+// made returns the name of what a statement makes, if it is of a kind, and the place of the token
+// behind it.
+func (w words) made(kind string) (name []string, behind int) {
+	i := 1
+	if w.at(1) == "or" && w.at(2) == "replace" {
+		i = 3
+	}
+	if w.at(0) != "create" || w.at(i) != kind {
+		return nil, 0
+	}
+	return w.name(i + 1)
 }
 
-// literal is a name or text in the tree.
-type literal struct {
-	String struct {
-		Value string `json:"sval"`
-	} `json:"String"`
+// name reads a name from a token on.
+func (w words) name(i int) (name []string, behind int) {
+	for ; i < len(w.tokens); i += 2 {
+		name = append(name, w.identifier(i))
+		if w.at(i+1) != "." {
+			return name, i + 1
+		}
+	}
+	return name, i
 }
 
-func (l literal) text() string { return l.String.Value }
+// identifier returns the name that a token is.
+func (w words) identifier(i int) string {
+	t := w.tokens[i]
+	text := w.text[t.start:t.end]
+	if t.kind == quotedID && text[0] == '"' {
+		return strings.ReplaceAll(text[1:len(text)-1], `""`, `"`)
+	}
+	return strings.ToLower(text)
+}
 
 // body returns the constant that holds the body of a function.
-func (s *statement) body(text string) (token, bool) {
-	for i, t := range s.tokens[1:] {
-		if t.kind == constant && isWord(text, s.tokens[i], "as") {
+func (w words) body() (token, bool) {
+	for i, t := range w.tokens {
+		if t.kind == constant && w.isWord(i-1, "as") {
 			return t, true
 		}
 	}
 	return token{}, false
 }
 
-// language returns the language of a function's body; one without quotes is in SQL.
-func (m *making) language() string {
-	for _, o := range m.Options {
-		var name literal
-		if o.Element.Name == "language" && json.Unmarshal(o.Element.Argument, &name) == nil {
-			return strings.ToLower(name.text())
+// languages returns what a statement says of the language of a function. Of escapes the
+// database knows more, so they stay as they are.
+func (w words) languages() []string {
+	var list []string
+	for i := range w.tokens {
+		if !w.isWord(i-1, "language") {
+			continue
 		}
-	}
-	return "sql"
-}
-
-// statementsOf joins the results of the grammar and the scanner for a text.
-func statementsOf(text string, trees []tree, tokens []token) []statement {
-	list := make([]statement, len(trees))
-	for i, tree := range trees {
-		end := len(text)
-		if tree.Length > 0 {
-			end = tree.Location + tree.Length
-		}
-		for len(tokens) > 0 && (tokens[0].start < tree.Location || tokens[0].kind == ';') {
-			tokens = tokens[1:]
-		}
-		s := &list[i]
-		for len(tokens) > 0 && tokens[0].end <= end {
-			s.tokens = append(s.tokens, tokens[0])
-			tokens = tokens[1:]
-		}
-		for kind, node := range tree.Node { // there is one
-			s.kind = kind
-			s.readParts(node)
+		switch t := w.tokens[i]; {
+		case t.kind == word, t.kind == quotedID:
+			list = append(list, w.identifier(i))
+		case t.kind == constant && strings.IndexByte("'$", w.text[t.start]) >= 0:
+			list = append(list, strings.ToLower(w.constant(i)))
+		case t.kind == constant:
+			list = append(list, w.text[t.start:t.end])
 		}
 	}
 	return list
 }
 
-func (s *statement) readParts(node json.RawMessage) {
-	switch s.kind {
-	case "CreateFunctionStmt":
-		s.make = &making{}
-		if err := json.Unmarshal(node, s.make); err != nil {
-			panic(fmt.Sprintf("code: read a function: %v", err))
-		}
-	case "CommentStmt":
-		var comment struct {
-			Type   string `json:"objtype"`
-			Object struct {
-				Function struct {
-					Name []literal `json:"objname"`
-				} `json:"ObjectWithArgs"`
-			} `json:"object"`
-		}
-		if json.Unmarshal(node, &comment) == nil && comment.Type == "OBJECT_FUNCTION" {
-			s.target = names(comment.Object.Function.Name)
-		}
-	}
-}
-
-func names(list []literal) []string {
-	var texts []string
-	for _, l := range list {
-		texts = append(texts, l.text())
-	}
-	return texts
+// trusted tells whether a function may be in a language.
+func trusted(language string) bool {
+	return language != "c" && language != "internal" && !strings.ContainsAny(language, `\&'`)
 }
 
 // refused says why a file of custom code may not hold a statement; empty if it may.
-func (s *statement) refused() string {
+func (w words) refused() string {
 	isOurs := func(name []string) bool { return len(name) == 2 && name[0] == "functions" }
-	switch {
-	case s.make != nil && s.make.IsProcedure:
-		return holdsFunctionsOnly("a procedure")
-	case s.make != nil && !isOurs(names(s.make.Name)):
-		return otherSchema(names(s.make.Name))
-	case s.make != nil && (s.make.language() == "c" || s.make.language() == "internal"):
-		return untrusted(s.make.language())
-	case s.make != nil, isOurs(s.target):
+	if name, behind := w.made("function"); name != nil && w.at(behind) == "(" {
+		if !isOurs(name) {
+			return otherSchema(name)
+		}
+		for _, language := range w.languages() {
+			if !trusted(language) {
+				return untrusted(language)
+			}
+		}
 		return ""
 	}
-	return otherStatement(s.kind)
-}
-
-// isWord tells whether a token is a word of the grammar.
-func isWord(text string, t token, word string) bool {
-	return t.kind > blockComment && strings.EqualFold(text[t.start:t.end], word)
+	if w.at(0) == "comment" && w.at(1) == "on" && w.at(2) == "function" {
+		if name, _ := w.name(3); isOurs(name) {
+			return ""
+		}
+	}
+	first, second := w.at(0), w.at(1)
+	if name, _ := w.made("procedure"); name != nil {
+		second = "procedure"
+	}
+	return otherStatement(first, second)
 }

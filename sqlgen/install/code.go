@@ -47,44 +47,41 @@ func checkSource(db *pg.Database) error {
 	return nil
 }
 
-// runCode runs a file of custom code.
+// runCode runs a file of custom code. It sends each statement by itself, in the extended protocol, which takes one
+// command at a time: Postgres refuses a text that it would split and the compiler did not.
 func runCode(ctx context.Context, conn *pgconn.PgConn, file emit.Statement) error {
 	source := &syntax.Source{Name: file.Code, Text: []byte(file.Text)}
-	done, err := send(ctx, conn, file.Text)
-	var refused *pgconn.PgError
-	switch {
-	case errors.As(err, &refused):
-		d := &syntax.Diagnostic{Span: placeOf(source, done, refused), Code: syntax.Code(refused.Code), Message: refused.Message}
-		for _, more := range []string{refused.Detail, refused.Hint} {
-			if more != "" {
-				d.Notes = append(d.Notes, syntax.Note{Message: more})
+	for _, s := range code.Statements(source.Text) {
+		_, err := conn.ExecParams(ctx, file.Text[s.Start:s.End], nil, nil, nil, nil).Close()
+		var refused *pgconn.PgError
+		switch {
+		case errors.As(err, &refused):
+			d := &syntax.Diagnostic{Span: placeOf(source, s, refused), Code: syntax.Code(refused.Code), Message: refused.Message}
+			for _, more := range []string{refused.Detail, refused.Hint} {
+				if more != "" {
+					d.Notes = append(d.Notes, syntax.Note{Message: more})
+				}
 			}
+			return &CodeError{Errors: syntax.Errors{d}, Cause: err}
+		case err != nil:
+			return fmt.Errorf("run %s: %w", file.Code, err)
 		}
-		return &CodeError{Errors: syntax.Errors{d}, Cause: err}
-	case err != nil:
-		return fmt.Errorf("run %s: %w", file.Code, err)
-	case conn.TxStatus() != 'T':
-		return fmt.Errorf("%s ends the transaction in which it is installed", file.Code)
 	}
 	return nil
 }
 
-// placeOf finds the place of a Postgres error in a file: the place that the error gives, else the beginning of the
-// statement that failed.
-func placeOf(source *syntax.Source, statement int, refused *pgconn.PgError) syntax.Span {
+// placeOf finds the place of a Postgres error in a file: the place in the statement that the error gives, else the
+// beginning of the statement.
+func placeOf(source *syntax.Source, s code.Statement, refused *pgconn.PgError) syntax.Span {
+	offset, end := s.Start, s.Start
 	if refused.Position > 0 {
-		offset := 0
 		for range refused.Position - 1 { // the position counts characters
 			_, size := utf8.DecodeRune(source.Text[offset:])
 			offset += size
 		}
-		return syntax.Span{File: source, Start: source.Place(offset), End: source.Place(code.WordEnd(source.Text, offset))}
+		end = code.WordEnd(source.Text, offset)
 	}
-	if list := code.Statements(source.Text); statement < len(list) {
-		place := source.Place(list[statement].Start)
-		return syntax.Span{File: source, Start: place, End: place}
-	}
-	return syntax.Span{File: source}
+	return syntax.Span{File: source, Start: source.Place(offset), End: source.Place(end)}
 }
 
 // declared is a function of schema functions, as the catalog has it.

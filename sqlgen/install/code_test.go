@@ -267,7 +267,7 @@ func TestCodeThatIsRefused(t *testing.T) {
 	before := catalog(t, conn)
 	for _, c := range []struct{ what, code, want string }{
 		{"a syntax error", "create function functions.code() returns jsonb\nlanguage sql as $$\n  selec 1;\n$$;",
-			"functions/code.sql:3:3: syntax error at or near \"selec\" [Syntax]\n    selec 1;\n    ^^^^^"},
+			"functions/code.sql:3:3: syntax error at or near \"selec\" [42601]\n    selec 1;\n    ^^^^^"},
 		{"a syntax error of PL/pgSQL", "-- é\ncreate function functions.code() returns jsonb\nlanguage plpgsql as $$\nbegin\n  retur 1;\nend;\n$$;",
 			"functions/code.sql:5:3: syntax error at or near \"retur\" [42601]"},
 		{"an unknown table", "create function functions.code() returns jsonb\nlanguage sql as $$\n  select to_jsonb(count(*)) from app.orders;\n$$;",
@@ -308,6 +308,11 @@ func TestCodeThatIsRefused(t *testing.T) {
 		{"a block", goodCode + "do $$ begin drop table app.order; end $$;", "[FunctionStatement]"},
 		{"another schema", goodCode + "create function app.f() returns int language sql as 'select 1';", "[FunctionStatement]"},
 		{"another function gets open", goodCode + "grant execute on function platform.enter(text, jsonb) to public;", "[FunctionStatement]"},
+		{"a syntax error behind quotes in quotes", "create function functions.code() returns jsonb\nlanguage sql as 'select ''é'',\n  fro x fro'",
+			"functions/code.sql:3:9: syntax error at or near \"fro\" [42601]"},
+		{"behind what looks like a body", "create function functions.code() returns int begin atomic select 1 case; end; drop table app.order; select 2; end",
+			"cannot insert multiple commands into a prepared statement [42601]"},
+		{"in a body without quotes", "create function functions.code() returns int begin atomic drop table app.order; end", "[0A000]"},
 		{"ends the transaction", goodCode + "rollback;", "[FunctionStatement]"},
 	} {
 		if got := refusalOf(t, conn, coded(c.code)); !strings.Contains(got, c.want) {
