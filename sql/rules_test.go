@@ -65,30 +65,6 @@ func ownedBy(role string) string {
 	`, "$role", role)
 }
 
-// TestRulesOfAnotherVersion checks that policies printed by another major version of Postgres are not
-// compared, which is reported, and that functions are compared.
-func TestRulesOfAnotherVersion(t *testing.T) {
-	t.Parallel()
-	db := pgtest.New(t, pgtest.Options{})
-	owner, server := db.Owner(t), db.Server(t)
-	exec(t, owner, servable)
-	exec(t, owner, `
-		select platform.install_release('a.stern', '{}', '{}');
-		update platform.kept_rule set postgres = 14, digest = 'in other words' where postgres > 0;
-		alter function api.list_posts(jsonb, jsonb) set work_mem = '1MB';`)
-	if got, want := values[string](t, server, "select platform.serving_faults()"), []string{"function api.list_posts(jsonb,jsonb) was changed by hand"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	note := "the policies are not compared with those that were installed, by PostgreSQL 14: have the owner look at them and run select platform.keep_rules('app')"
-	if got := values[string](t, server, "select platform.serving_notes()"); !slices.Equal(got, []string{note}) {
-		t.Errorf("got %q, want %q", got, note)
-	}
-	exec(t, owner, "select platform.keep_rules('app')")
-	if got := values[string](t, server, "select platform.serving_notes()"); len(got) > 0 {
-		t.Errorf("after the remedy: %q", got)
-	}
-}
-
 // TestCatalogIsNotCompiled checks that Postgres does not compile (JIT) the queries that read its whole
 // catalog. With hundreds of models the estimated costs are high enough for that, and compiling takes
 // longer than reading.

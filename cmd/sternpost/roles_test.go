@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	neturl "net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -167,6 +168,44 @@ func TestRestore(t *testing.T) {
 	restored.End(t, syscall.SIGTERM)
 	if out := (command{args: []string{"files", "verify"}, env: env}).expect(t, 0, ""); out != "storage and database agree\n" {
 		t.Errorf("files verify: got %q", out)
+	}
+}
+
+// TestRestoreIsMigrated restores the example apps in another cluster, as the page on backups says, and goes on migrating
+// there: nothing was changed by hand.
+func TestRestoreIsMigrated(t *testing.T) {
+	t.Parallel()
+	program.Postgres(t, "pg_dump", toolless)
+	from, to := newCluster(t, "shop_owner"), newCluster(t, "shop_owner")
+	to.exec(t, "alter system set timezone = 'Asia/Tokyo'")
+	to.exec(t, "select pg_reload_conf()")
+	for _, app := range []string{"ledger", "workshop"} {
+		from.database, to.database = app, app
+		for _, c := range []*cluster{from, to} {
+			c.exec(t, "create database "+app+" owner "+c.owner)
+		}
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS("../../integration/apps/"+app)); err != nil {
+			t.Fatal(err)
+		}
+		command{args: []string{"migrate", "new", "first", dir}}.expect(t, 0, "")
+		command{args: []string{"migrate", "up", dir, "--database-url", from.ownerURL()}}.expect(t, 0, "")
+
+		dump := filepath.Join(openDir(t), "app.dump")
+		runTool(t, "pg_dump", "--format=custom", "--file="+dump, from.ownerURL())
+		roles := command{args: []string{"roles", "--login", to.login, "--database-url", to.ownerURL()}}
+		roles.expect(t, 0, "")
+		runTool(t, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", "--dbname="+to.ownerURL(), dump)
+		roles.expect(t, 0, "")
+
+		status := command{args: []string{"migrate", "status", dir, "--database-url", to.ownerURL()}}.expect(t, 0, "")
+		if strings.Contains(status, "by hand") {
+			t.Errorf("%s after a restore:\n%s", app, status)
+		}
+		writeFile(t, filepath.Join(dir, "more.stern"), taskSchema("title Text"))
+		command{args: []string{"migrate", "new", "second", dir}}.expect(t, 0, "")
+		command{args: []string{"migrate", "up", dir, "--database-url", to.ownerURL()}}.expect(t, 0, "")
+		command{args: []string{"doctor", "--database-url", to.ownerURL()}}.expect(t, 0, "")
 	}
 }
 

@@ -1,13 +1,23 @@
 -- The installed objects in the schemas of Sternpost, one per row, as Postgres describes them: two databases of one
--- schema give the same rows. It leaves out the place of a column in its table or view, since a column that is added
--- later comes last. It also leaves out the names of owners, and the grants to roles that are not Sternpost's. Not
--- granted to any role.
+-- schema give the same rows, also if one is a restored dump of the other, or has another major version of Postgres. It
+-- leaves out the place of a column in its table or view, since a column that is added later comes last. It also leaves
+-- out the names of owners, and the grants to roles that are not Sternpost's. Not granted to any role.
+--
+-- Expressions are printed in the pretty form, `true`. It has only the parentheses that the meaning needs. The other form
+-- shows how an expression was written: `row(a, b, c) is distinct from row(…)` is `((… or …) or …)`, and after a restore
+-- `(… or … or …)`.
 create or replace function platform.catalog() returns table (object text, fact text)
 language sql
 stable
 security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off -- compiling would take longer than all that is read
+-- Constants are printed by these settings.
+set datestyle = 'ISO'
+set intervalstyle = 'postgres'
+set timezone = 'UTC'
+set extra_float_digits = 1
+set quote_all_identifiers = off
 as $$
   -- Comments are joined: obj_description and col_description run a statement for each object.
   with schemas as (
@@ -95,9 +105,18 @@ as $$
       pg_description.description,
       case
         when relations.relkind in ('v', 'm') then (
-          -- Its columns in alphabetical order, since a column that is added later comes last in a view, too.
+          -- Its columns are in alphabetical order, since a column that is added later comes last in a view, too. The
+          -- name of its first table is left out before columns: from PostgreSQL 16 on, a view of one table prints none.
           select string_agg(btrim(part.text, E' \n;'), ', ' order by btrim(part.text, E' \n;') collate "C")
-          from regexp_split_to_table(pg_get_viewdef(relations.oid), E',\n|SELECT|FROM') as part (text)
+          from (select pg_get_viewdef(relations.oid, true)) as printed (text)
+          cross join lateral (
+            select coalesce(named.parts[3], named.parts[2])
+            from regexp_match(printed.text, E'\n   FROM ([^ .]+\\.)?([^ ;\n]+)(?: ([^ ;\n]+))?') as named (parts)
+          ) as first (name)
+          cross join regexp_split_to_table(
+            coalesce(regexp_replace(printed.text, '([ ([])' || first.name || '\.', '\1', 'g'), printed.text),
+            E',\n|SELECT|FROM'
+          ) as part (text)
         )
       end
     )
@@ -117,7 +136,7 @@ as $$
       format_type(pg_attribute.atttypid, pg_attribute.atttypmod),
       pg_attribute.attcollation::regcollation,
       pg_attribute.attnotnull,
-      pg_get_expr(pg_attrdef.adbin, pg_attrdef.adrelid),
+      pg_get_expr(pg_attrdef.adbin, pg_attrdef.adrelid, true),
       pg_description.description,
       grants.text
     )
@@ -137,7 +156,7 @@ as $$
     format('constraint %I on %s', pg_constraint.conname, relations.called),
     format(
       '%s validated %s comment %L',
-      pg_get_constraintdef(pg_constraint.oid),
+      pg_get_constraintdef(pg_constraint.oid, true),
       pg_constraint.convalidated,
       pg_description.description
     )
@@ -148,7 +167,7 @@ as $$
   union all
   select
     format('index %s', relations.called),
-    format('%s valid %s comment %L', pg_get_indexdef(pg_index.indexrelid), pg_index.indisvalid, pg_description.description)
+    format('%s valid %s comment %L', pg_get_indexdef(pg_index.indexrelid, 0, true), pg_index.indisvalid, pg_description.description)
   from relations
   join pg_index on pg_index.indexrelid = relations.oid
   left join pg_description
@@ -158,7 +177,7 @@ as $$
   union all
   select
     format('trigger %I on %s', pg_trigger.tgname, relations.called),
-    format('%s enabled %s', pg_get_triggerdef(pg_trigger.oid), pg_trigger.tgenabled)
+    format('%s enabled %s', pg_get_triggerdef(pg_trigger.oid, true), pg_trigger.tgenabled)
   from relations
   join pg_trigger on pg_trigger.tgrelid = relations.oid
   where not pg_trigger.tgisinternal
@@ -172,8 +191,8 @@ as $$
       pg_policy.polcmd,
       (select string_agg(case when role = 0 then 'public' else role::regrole::text end, ', ' order by role::regrole::text collate "C")
        from unnest(pg_policy.polroles) as role),
-      pg_get_expr(pg_policy.polqual, pg_policy.polrelid),
-      pg_get_expr(pg_policy.polwithcheck, pg_policy.polrelid),
+      pg_get_expr(pg_policy.polqual, pg_policy.polrelid, true),
+      pg_get_expr(pg_policy.polwithcheck, pg_policy.polrelid, true),
       pg_description.description
     )
   from relations
@@ -187,7 +206,10 @@ as $$
       case when routines.proowner = owner.oid then 'the owner' else routines.proowner::regrole::text end,
       grants.text,
       pg_description.description,
-      case when routines.prokind <> 'a' then pg_get_functiondef(routines.oid) end
+      case
+        when routines.prosqlbody is not null then translate(pg_get_functiondef(routines.oid), '()', '') -- it is not pretty
+        when routines.prokind <> 'a' then pg_get_functiondef(routines.oid)
+      end
     )
   from routines
   cross join owner

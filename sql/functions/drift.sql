@@ -1,6 +1,6 @@
 -- What was changed since the newest release was installed, except by a release. It returns nothing if the catalog was
--- not kept, or was kept by another major version of Postgres, which describes the same objects differently. Not granted
--- to any role.
+-- not kept, or was kept by an older platform, which described objects in another way (as `objects`). Not granted to any
+-- role.
 create or replace function platform.drift() returns table (object text, change text)
 language sql
 stable
@@ -16,7 +16,7 @@ as $$
   kept as (
     select entry.key as object, entry.value as digest
     from newest
-    cross join json_each_text(newest.catalog -> 'objects') as entry
+    cross join json_each_text(newest.catalog -> 'definitions') as entry
   ),
   present as (
     select catalog.object, md5(catalog.fact) as digest
@@ -32,11 +32,7 @@ as $$
   from kept
   full join present on present.object = kept.object
   where kept.digest is distinct from present.digest
-    and exists (
-      select
-      from newest
-      where newest.catalog ->> 'postgres' = (current_setting('server_version_num')::int / 10000)::text
-    )
+    and exists (select from kept)
   order by 1
 $$;
 

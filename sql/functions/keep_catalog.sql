@@ -9,10 +9,7 @@ as $$
   update platform.release
   set catalog = case
     when release.number = (select max(newest.number) from platform.release as newest) then (
-      select json_build_object(
-        'postgres', current_setting('server_version_num')::int / 10000,
-        'objects', json_object_agg(catalog.object, md5(catalog.fact))
-      )
+      select json_build_object('definitions', json_object_agg(catalog.object, md5(catalog.fact)))
       from platform.catalog() as catalog
     )
   end

@@ -1,5 +1,5 @@
--- Notes the rules of schemas, for platform.serving_faults to compare with later: at the end of an installation, and
--- once by hand after the database has moved to another major version of Postgres. Not granted to any role.
+-- Notes the rules of schemas, for platform.serving_faults to compare with later: at the end of an installation. Not
+-- granted to any role.
 create or replace function platform.keep_rules(variadic schemas text[]) returns void
 language sql
 volatile
@@ -8,8 +8,8 @@ as $$
   delete from platform.kept_rule
   where kept_rule.schema = any (keep_rules.schemas);
 
-  insert into platform.kept_rule (schema, object, postgres, digest)
-  select rules.schema, rules.object, rules.postgres, rules.digest
+  insert into platform.kept_rule (schema, object, digest)
+  select rules.schema, rules.object, rules.digest
   from platform.rules() as rules
   where rules.schema = any (keep_rules.schemas);
 $$;

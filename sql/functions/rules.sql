@@ -1,12 +1,17 @@
 -- The objects that permissions depend on, one per row with a digest of its text: the policies of schema app, and the functions of
--- platform and api. The text of a function is the same in each version of Postgres and after a restore. Postgres prints the text of
--- a policy, and another major version may print it differently, so the version is a column too.
-create or replace function platform.rules() returns table (schema text, object text, postgres int, digest text)
+-- platform and api. The text is the same in each version of Postgres and after a restore, as in platform.catalog.
+create or replace function platform.rules() returns table (schema text, object text, digest text)
 language sql
 stable
 security invoker
 set search_path = pg_catalog, pg_temp
 set jit = off -- compiling would take longer than all that is read
+-- Constants are printed by these settings.
+set datestyle = 'ISO'
+set intervalstyle = 'postgres'
+set timezone = 'UTC'
+set extra_float_digits = 1
+set quote_all_identifiers = off
 as $$
   with readers as materialized ( -- whom policies are for, said once for all policies of the same roles
     select
@@ -35,14 +40,13 @@ as $$
   select
     'app',
     format('policy %I on %s', pg_policy.polname, pg_policy.polrelid::regclass),
-    current_setting('server_version_num')::int / 10000,
     md5(concat_ws(
       '|',
       pg_policy.polcmd,
       pg_policy.polpermissive,
       readers.names,
-      coalesce(pg_get_expr(pg_policy.polqual, pg_policy.polrelid), ''),
-      coalesce(pg_get_expr(pg_policy.polwithcheck, pg_policy.polrelid), '')
+      coalesce(pg_get_expr(pg_policy.polqual, pg_policy.polrelid, true), ''),
+      coalesce(pg_get_expr(pg_policy.polwithcheck, pg_policy.polrelid, true), '')
     ))
   from pg_policy
   join pg_class on pg_class.oid = pg_policy.polrelid
@@ -52,7 +56,6 @@ as $$
   select
     pg_namespace.nspname::text,
     format('function %s', pg_proc.oid::regprocedure),
-    0,
     md5(concat_ws(
       '|',
       pg_proc.prosrc,

@@ -277,7 +277,6 @@ begin
     from platform.rules() as present
     full join platform.kept_rule on kept_rule.schema = present.schema and kept_rule.object = present.object
     where kept_rule.digest is distinct from present.digest
-      and (kept_rule.postgres is null or kept_rule.postgres in (0, current_setting('server_version_num')::int / 10000))
       and coalesce(present.schema, kept_rule.schema) in (select distinct kept.schema from platform.kept_rule as kept)
     order by 1;
 

@@ -34,28 +34,18 @@ as $$
     where pg_shdepend.deptype = 'o'
       and pg_shdepend.dbid = (select pg_database.oid from pg_database where pg_database.datname = current_database())
       and pg_proc.pronamespace is distinct from to_regnamespace('api')
-  ),
-  notes as (
-    -- For example, everybody may make large objects, even without any rights.
-    select format(
-      'role %I owns %s, which is not part of the application: drop it, or change its owner',
-      owned.rolname,
-      pg_describe_object(owned.classid, owned.objid, 0)
-    ) as note
-    from owned
-    cross join pg_identify_object(owned.classid, owned.objid, 0) as object
-    where coalesce(object.schema, object.name, '') not in ('platform', 'app', 'related', 'functions', 'api')
-    order by 1
-    limit 10
   )
-  select notes.note from notes
-  union all
-  select distinct format(
-    'the policies are not compared with those that were installed, by PostgreSQL %s: have the owner look at them and run select platform.keep_rules(''app'')',
-    kept_rule.postgres
+  -- For example, everybody may make large objects, even without any rights.
+  select format(
+    'role %I owns %s, which is not part of the application: drop it, or change its owner',
+    owned.rolname,
+    pg_describe_object(owned.classid, owned.objid, 0)
   )
-  from platform.kept_rule
-  where kept_rule.postgres not in (0, current_setting('server_version_num')::int / 10000)
+  from owned
+  cross join pg_identify_object(owned.classid, owned.objid, 0) as object
+  where coalesce(object.schema, object.name, '') not in ('platform', 'app', 'related', 'functions', 'api')
+  order by 1
+  limit 10
 $$;
 
 comment on function platform.serving_notes() is 'Notes for the log of a server that serves this database, each with what to do.';
