@@ -74,7 +74,7 @@ func Comment(comment string) Layout {
 	return l
 }
 
-// Suffix is a comment that moves to the end of its line.
+// Suffix is a comment that moves to the end of its line, or that is there if it is broken over lines.
 func Suffix(comment string) Layout { return Layout{kind: kindSuffix, text: comment} }
 
 // Space is a place for a line end that is otherwise a space.
@@ -198,13 +198,8 @@ func (p *printer) part(l Layout, indent int, broken bool) {
 	switch l.kind {
 	case kindText:
 		p.write(l.text)
-	case kindComment:
-		if p.column > 0 && strings.IndexByte(" ([{", p.last) < 0 {
-			p.write(" ")
-		}
-		p.write(l.text)
-	case kindSuffix:
-		p.suffixes = append(p.suffixes, l.text)
+	case kindComment, kindSuffix:
+		p.comment(l, indent)
 	case kindBreak:
 		if broken {
 			p.endLine(indent)
@@ -234,6 +229,22 @@ func (p *printer) part(l Layout, indent int, broken bool) {
 			p.push(l.parts[1:], indent, broken)
 		}
 	}
+}
+
+// comment writes a comment, or keeps it for the end of the line. Those behind one that is kept
+// are kept too, so that all stay in their order; one that is broken over lines begins a line then.
+func (p *printer) comment(l Layout, indent int) {
+	breaks, follows := strings.Contains(l.text, "\n"), len(p.suffixes) > 0
+	switch {
+	case follows && breaks:
+		p.endLine(indent)
+	case follows, l.kind == kindSuffix && !breaks:
+		p.suffixes = append(p.suffixes, strings.TrimSuffix(l.text, " "))
+		return
+	case l.kind == kindSuffix, p.column > 0 && strings.IndexByte(" ([{", p.last) < 0:
+		p.write(" ")
+	}
+	p.write(l.text)
 }
 
 func (p *printer) push(parts []Layout, indent int, broken bool) {
@@ -284,7 +295,7 @@ func (p *printer) endLine(indent int) {
 	if len(p.suffixes) > 0 {
 		comments := strings.Join(p.suffixes, " ")
 		p.suffixes = nil
-		if p.column > 0 {
+		if p.column > 0 && p.last != ' ' {
 			comments = " " + comments
 		}
 		p.write(comments)

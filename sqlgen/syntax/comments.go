@@ -75,14 +75,12 @@ func (f *formatter) separate(s separation) (comments, lineBreak layout.Layout) {
 	var before, after []layout.Layout
 	for _, c := range b.trailing {
 		switch text := commentText(c); {
-		case c.Kind == LineComment:
-			before = append(before, layout.Suffix(text))
 		case hard:
-			before = append(before, layout.Text(" "+text))
+			before = append(before, layout.Suffix(text))
 		default:
 			// On one line, the comment looks like one before the token, which it
 			// then is.
-			before = append(before, layout.IfBroken(layout.Text(" "+text), layout.Concat()))
+			before = append(before, layout.IfBroken(layout.Suffix(text), layout.Concat()))
 			after = append(after, layout.IfBroken(layout.Concat(), layout.Comment(text)))
 		}
 	}

@@ -33,7 +33,8 @@ import (
 //     its end.
 //   - Comments at the end of a line stay there, those on lines of their own
 //     before what follows them, block comments where they are. A comment in a
-//     place where a line cannot break moves to the end of the line.
+//     place where a line cannot break moves to the end of the line, and so do
+//     those behind it, in their order.
 //   - The body of a declaration, and the arguments of an attribute, that the
 //     language does not support yet stay as written.
 func Format(f *File) []byte {
