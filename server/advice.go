@@ -36,8 +36,6 @@ func advice(err error, login string) string {
 		return "as an administrator, run: grant connect on database … to sternpost_server"
 	case code == "42501":
 		return fmt.Sprintf(adviceMember, login)
-	case code == "42P01", code == "3F000": // no table, or schema platform is missing
-		return adviceInstall
 	case code == "53300":
 		return "raise max_connections of Postgres, or lower database.poolSize"
 	case isConnecting:

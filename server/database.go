@@ -92,7 +92,7 @@ type answered interface {
 // openDatabase makes a pool. It does not connect.
 func openDatabase(c *config.Config, role string) (*database, error) {
 	if c.DatabaseURL == "" { // pgx would look for it elsewhere
-		return nil, errors.New("database.url is required")
+		return nil, config.Missing("database.url")
 	}
 	pc, err := pgxpool.ParseConfig(c.DatabaseURL)
 	if err != nil {

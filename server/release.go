@@ -19,6 +19,7 @@ import (
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/server/openapi"
+	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
 	"github.com/sternpost/sternpost/server/telemetry"
 	"github.com/sternpost/sternpost/sql/release"
@@ -86,6 +87,10 @@ var errNoRelease = errors.New("no release is installed in the database")
 func newestRelease(ctx context.Context, conn *pgx.Conn) (number int64, isReadOnly bool, err error) {
 	err = queryRow(ctx, conn, `select coalesce(max(number), 0), current_setting('transaction_read_only') = 'on' from platform.release`, nil,
 		&number, &isReadOnly)
+	switch refusal.SQLState(err) {
+	case "42P01", "3F000": // nothing was ever installed: there is no such table, or not even its schema
+		return 0, false, errNoRelease
+	}
 	if err != nil {
 		return 0, false, fmt.Errorf("look up the newest release: %w", err)
 	}

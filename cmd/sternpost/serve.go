@@ -29,6 +29,9 @@ database login must be a member of the role sternpost_server and nothing else.`,
 		if err != nil {
 			return err
 		}
+		if err := settings.MissingToServe(); err != nil {
+			return inputError(err)
+		}
 		// Go should keep to the container's memory limit, unless GOMEMLIMIT says otherwise.
 		// Outside of a container there is none.
 		_, _ = memlimit.Set()

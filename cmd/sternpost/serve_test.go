@@ -255,6 +255,7 @@ func TestServeAdvises(t *testing.T) {
 		{"no such database", "", func(db *pgtest.DB) string {
 			return strings.Replace(db.ServerURL(), "/"+db.Name(), "/"+db.Name()+"_none", 1)
 		}, "check the name of the database in DATABASE_URL"},
+		{"an empty database", "drop schema platform cascade", (*pgtest.DB).ServerURL, `"error":"no release is installed in the database","do":"as the owner of the database, run sternpost migrate up`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -268,6 +269,21 @@ func TestServeAdvises(t *testing.T) {
 				t.Errorf("after SIGTERM: %v, want exit 0", err)
 			}
 		})
+	}
+}
+
+// TestServeLacksSettings starts servers without what they need. In every mode each missing setting is named with its
+// variable.
+func TestServeLacksSettings(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"development", "production"} {
+		c := command{args: []string{"serve"}, env: []string{"STERNPOST_MODE=" + mode}}
+		for _, want := range []string{
+			"database.url is required: set it in sternpost.yaml, or DATABASE_URL in the environment",
+			"auth.signingKey is required: set it in sternpost.yaml, or STERNPOST_AUTH_SIGNING_KEY in the environment",
+		} {
+			c.expect(t, exitInput, want)
+		}
 	}
 }
 

@@ -219,18 +219,34 @@ func (c *Config) fill() {
 	}
 }
 
+// Missing returns the error for a required setting without a value.
+func Missing(key string) error {
+	return fmt.Errorf("%s is required: set it in sternpost.yaml, or %s in the environment", key, findSetting(key).knownVariable())
+}
+
+// MissingToServe returns the errors for the settings without which nothing can be served, in any mode. In development
+// the command dev fills them.
+func (c *Config) MissingToServe() error {
+	var problems []error
+	if c.DatabaseURL == "" {
+		problems = append(problems, Missing("database.url"))
+	}
+	if c.SigningKey == "" {
+		problems = append(problems, Missing("auth.signingKey"))
+	}
+	return errors.Join(problems...)
+}
+
 // check finds missing settings and conflicts between settings.
 func (c *Config) check() error {
 	var problems []error
-	require := func(key, value string) {
-		if value == "" {
-			problems = append(problems, fmt.Errorf("%s is required: set it in sternpost.yaml, or %s in the environment", key, findSetting(key).knownVariable()))
-		}
+	if c.BaseURL == "" {
+		problems = append(problems, Missing("baseUrl"))
 	}
-	require("baseUrl", c.BaseURL)
 	if c.Mode == Production {
-		require("database.url", c.DatabaseURL)
-		require("auth.signingKey", c.SigningKey)
+		if err := c.MissingToServe(); err != nil {
+			problems = append(problems, err)
+		}
 		if strings.HasPrefix(c.BaseURL, "http://") {
 			problems = append(problems, errors.New("baseUrl must begin with https:// in production; to try the server on this machine, set STERNPOST_MODE=development"))
 		}

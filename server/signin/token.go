@@ -22,7 +22,7 @@ const rememberedTokens = 10000
 // newTokens makes the issuer and verifier of access tokens.
 func newTokens(c *config.Config, keys auth.KeyStore) (*auth.Tokens, error) {
 	if c.SigningKey == "" {
-		return nil, errors.New("auth.signingKey is required")
+		return nil, config.Missing("auth.signingKey")
 	}
 	options := auth.TokenOptions{
 		SigningKey: []byte(c.SigningKey),
