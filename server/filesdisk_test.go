@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -245,12 +246,15 @@ func TestDiskRanges(t *testing.T) {
 			t.Errorf("If-Range %s: got %d, want %d", ifRange, response.StatusCode, want)
 		}
 	}
-	until(t, "each answer has given its place back", func() bool { return d.files.Transfers.InUse() == 0 })
+	until(t, "each answer has given its place back", func() bool { return d.files.Downloads.InUse() == 0 })
 }
 
-// Slow downloads are not held in memory, and one client has half of the places.
+// Slow downloads are not held in memory, and one client has a sixteenth of the places: others still get files. Uploads
+// have places of their own. A client that takes nothing loses its place.
 func attackWithDownloads(t *testing.T) {
-	d := startDisk(t, disk.Options{}, func(c *config.Config) { c.TransfersLimit = 16 })
+	d := startDisk(t, disk.Options{}, func(c *config.Config) {
+		c.TransfersLimit, c.TrustedProxies = 128, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
 	const size = 16 << 20
 	url := d.keep(t, "a", strings.Repeat("x", size), plainText)
 	before := heap()
@@ -270,16 +274,27 @@ func attackWithDownloads(t *testing.T) {
 	} else {
 		c.Close()
 	}
+	small := strings.TrimPrefix(d.keep(t, "b", "abc", plainText), d.url)
+	if response, body := d.do(t, "GET", small, "", map[string]string{"X-Forwarded-For": "203.0.113.9"}); response.StatusCode != 200 {
+		t.Errorf("a download by another client: got %d %s", response.StatusCode, body)
+	}
+	upload, err := d.store.UploadURL(t.Context(), "uploads/a", storage.Upload{ContentType: "text/plain", Size: 3, Lifetime: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response, body := d.do(t, "PUT", strings.TrimPrefix(upload, d.url), "abc", map[string]string{"Content-Type": "text/plain"}); response.StatusCode != 200 {
+		t.Errorf("an upload: got %d %s", response.StatusCode, body)
+	}
 	if response, _ := d.do(t, "GET", "/healthz", "", nil); response.StatusCode != 200 {
 		t.Errorf("healthz: got %d", response.StatusCode)
 	}
 	slow[0].Close()
-	until(t, "the place of a client that left is given back", func() bool { return d.files.Transfers.InUse() == 7 })
+	until(t, "the place of a client that left is given back", func() bool { return d.files.Downloads.InUse() < 8 })
 	whole, err := io.ReadAll(io.LimitReader(slow[1].in, size))
 	if err != nil || !bytes.Equal(whole, bytes.Repeat([]byte("x"), size)) {
 		t.Errorf("a slow client got %d bytes, %v", len(whole), err)
 	}
-	until(t, "the place of a client that has all is given back", func() bool { return d.files.Transfers.InUse() == 6 })
+	until(t, "the places of clients that take nothing are given back", func() bool { return d.files.Downloads.InUse() == 0 })
 }
 
 // A server that stops waits for downloads, as for other requests.

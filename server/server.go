@@ -191,7 +191,7 @@ func (s *Server) furnish(options Options) error {
 	}
 	s.files = files.New(files.Options{
 		Config: &s.config, DB: s.db, Store: store, Policy: s.policy, Log: s.log,
-		Transfers: budget.ForTransfers(s.config.TransfersLimit), Begin: s.begin, Registry: s.telemetry.Registry,
+		Uploads: budget.ForTransfers(s.config.TransfersLimit), Downloads: budget.ForTransfers(s.config.TransfersLimit), Begin: s.begin, Registry: s.telemetry.Registry,
 	})
 	if s.config.Docs {
 		s.docs = docs.New(docs.Options{Config: &s.config, DB: s.db, Policy: s.policy, Release: s.release, OpenMail: s.signIn.Accounts.Open,

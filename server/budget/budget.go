@@ -54,14 +54,15 @@ func ForAnswers(limit, single int) *Budget {
 // transfers is the default number of files in flight.
 const transfers = 256
 
-// ForTransfers makes the budget for files that are received and sent at the same time.
+// ForTransfers makes the budget for files that are received at the same time, or for those that are sent. A client has a
+// sixteenth, since few clients that take nothing could otherwise keep all places.
 func ForTransfers(limit int) *Budget {
 	if limit == 0 {
 		limit = transfers
 	}
 	return &Budget{
-		Limit: int64(limit), share: max(int64(limit)/2, 1), clients: map[string]int64{},
-		refused: refusal.Overloaded.With(errors.New("too many files are uploaded and downloaded at the same time")),
+		Limit: int64(limit), share: max(int64(limit)/16, 1), clients: map[string]int64{},
+		refused: refusal.Overloaded.With(errors.New("too many files are transferred at the same time (limits.transfers)")),
 	}
 }
 

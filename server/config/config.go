@@ -61,7 +61,7 @@ type Config struct {
 	BodiesLimit      int // of all requests in total; 0 means a part of the memory
 	PageLimit        int // bytes of a page's records; 0 means unlimited
 	AnswersLimit     int // bytes of all answers in flight; 0 means a part of the memory
-	TransfersLimit   int // files that this server receives and sends at the same time; 0 means 256
+	TransfersLimit   int // files that this server receives at the same time, and as many that it sends; 0 means 256
 	Pagination       Pagination
 	TrustedProxies   []netip.Prefix
 	MaxConnections   int      // 0 means what descriptors and memory allow

@@ -33,9 +33,9 @@ type Options struct {
 	Log    *slog.Logger
 
 	// Only for storage on a disk, with uploads and downloads through this server:
-	Transfers *budget.Budget        // limits the concurrent ones
-	Begin     func() (end func())   // counts a download as a request in flight, until it ends
-	Registry  prometheus.Registerer // takes the metrics; nil means none
+	Uploads, Downloads *budget.Budget        // limit the concurrent ones
+	Begin              func() (end func())   // counts a download as a request in flight, until it ends
+	Registry           prometheus.Registerer // takes the metrics; nil means none
 }
 
 // Service receives, keeps and serves the files of an application.
@@ -47,13 +47,13 @@ type Service struct {
 // New makes the files of a server.
 func New(o Options) *Service {
 	if store, isDisk := o.Store.(*disk.Store); isDisk && o.Registry != nil {
-		o.Registry.MustRegister(metrics(store, o.Transfers)...)
+		o.Registry.MustRegister(o.metrics(store)...)
 	}
 	return &Service{Options: o, announcements: uploadRequestReader()}
 }
 
 // metrics are the metrics of storage on a disk.
-func metrics(store *disk.Store, transfers *budget.Budget) []prometheus.Collector {
+func (o *Options) metrics(store *disk.Store) []prometheus.Collector {
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "sternpost_storage_free_bytes", Help: "Free bytes on the disk of storage.",
@@ -66,7 +66,7 @@ func metrics(store *disk.Store, transfers *budget.Budget) []prometheus.Collector
 		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "sternpost_transfers_in_flight", Help: "Uploads and downloads in progress through this server.",
-		}, func() float64 { return float64(transfers.InUse()) }),
+		}, func() float64 { return float64(o.Uploads.InUse() + o.Downloads.InUse()) }),
 	}
 }
 

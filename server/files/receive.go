@@ -46,12 +46,14 @@ func (s *Service) Receive(c *fiber.Ctx) error {
 	if err != nil || !store.AdmitsUpload(key, string(c.Context().URI().QueryString()), contentType, size) {
 		return &refusal.PermissionDenied
 	}
-	transfer := s.Transfers.Of(s.Policy.ClientAddress(c))
+	transfer := s.Uploads.Of(s.Policy.ClientAddress(c))
 	if err := transfer.Take(1); err != nil {
 		return err
 	}
 	defer transfer.Release()
-	err = store.Receive(c.Context(), key, contentType, size, &request.Of(c).Body)
+	body := &request.Of(c).Body
+	body.IsFile()
+	err = store.Receive(c.Context(), key, contentType, size, body)
 	var refused *refusal.Refusal
 	if err != nil && !errors.As(err, &refused) { // errors of the body belong to the request
 		return refusal.Unavailable.With(err)

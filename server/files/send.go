@@ -13,6 +13,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/sternpost/sternpost/server/budget"
+	"github.com/sternpost/sternpost/server/listener"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
 	"github.com/sternpost/sternpost/storage"
@@ -46,7 +47,7 @@ func (s *Service) Send(c *fiber.Ctx) error {
 	if !ok {
 		return &refusal.PermissionDenied
 	}
-	transfer := s.Transfers.Of(s.Policy.ClientAddress(c))
+	transfer := s.Downloads.Of(s.Policy.ClientAddress(c))
 	if err := transfer.Take(1); err != nil {
 		return err
 	}
@@ -120,26 +121,25 @@ type sending struct {
 	end      func()
 }
 
-// A client must take a piece of a file within pieceTime, or the connection ends: that is
-// about 70 kilobits a second. After that, a client can request the rest by its range.
-const (
-	piece     = 256 << 10
-	pieceTime = 30 * time.Second
-)
+// piece is how much of a file is sent between two looks at the pace of its client. A client that is too slow can request
+// the rest by its range.
+const piece = 64 << 10
 
 // Read implements io.Reader. The sender calls WriteTo.
 func (s *sending) Read(p []byte) (int, error) { return s.contents.Read(p) }
 
 // WriteTo sends the file, piece by piece.
 func (s *sending) WriteTo(w io.Writer) (sent int64, err error) {
-	all := s.contents.N
+	listener.LimitUnsent(s.client)
+	all, pace := s.contents.N, request.NewPace(request.TransferReserve, time.Now())
 	for sent < all {
-		if err := s.client.SetWriteDeadline(time.Now().Add(pieceTime)); err != nil {
+		s.contents.N = min(piece, all-sent)
+		if err := s.client.SetWriteDeadline(pace.Until(s.contents.N)); err != nil {
 			return sent, err
 		}
-		s.contents.N = min(piece, all-sent)
 		n, err := io.Copy(w, s.contents)
 		sent += n
+		pace.Moved(n, time.Now())
 		if err != nil {
 			return sent, err
 		}

@@ -24,7 +24,7 @@ type body struct {
 	client  net.Conn
 	length  int64 // as announced, or inChunks
 	limit   int64
-	began   time.Time
+	pace    Pace
 	arrived int64
 	end     error  // io.EOF after all of it, else the failure; nil while there is more
 	content []byte // the result of all
@@ -34,10 +34,8 @@ type body struct {
 const inChunks = -1
 
 const (
-	// bodyPatience is how long a body may take before its rate counts.
-	bodyPatience = 10 * time.Second
-	// bodyRate is the minimum rate of a body in bytes a second: a quarter of a megabit.
-	bodyRate = 32 << 10
+	// bodyReserve is how long a client may pause that sends the body of a call.
+	bodyReserve = 10 * time.Second
 	// smallBody is the length up to which a body is always read: about the memory of a
 	// connection.
 	smallBody = 16 << 10
@@ -64,7 +62,7 @@ func (p *Policy) OpenBody(rc *fasthttp.RequestCtx) (body, error) {
 	if !ok || header.ContentLength() > 0 { // fasthttp has found another body
 		return body{}, UnreadableRequest(errors.New("its length is given in two ways"))
 	}
-	b := body{client: rc.Conn(), length: length, limit: p.BodyLimit(rc.URI().PathOriginal()), began: rc.Time()}
+	b := body{client: rc.Conn(), length: length, limit: p.BodyLimit(rc.URI().PathOriginal()), pace: NewPace(bodyReserve, rc.Time())}
 	if length == 0 {
 		b.end = io.EOF
 		return b, nil
@@ -125,8 +123,13 @@ func hasName(line []byte, name string) bool {
 
 // Read reads the available part of the body. Its errors besides io.EOF are refusals.
 func (b *body) Read(p []byte) (int, error) {
-	return b.readUntil(p, b.began.Add(bodyPatience+time.Duration(b.arrived)*time.Second/bodyRate))
+	n, err := b.readUntil(p, b.pace.Until(0))
+	b.pace.Moved(int64(n), time.Now())
+	return n, err
 }
+
+// IsFile holds the rest of the body to the pace of a transfer.
+func (b *body) IsFile() { b.pace = NewPace(TransferReserve, time.Now()) }
 
 func (b *body) readUntil(p []byte, until time.Time) (int, error) {
 	if b.end != nil || len(p) == 0 {

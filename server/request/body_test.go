@@ -11,25 +11,48 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// TestSlowBody gives a client ten seconds, and then as long as the received bytes allow.
-func TestSlowBody(t *testing.T) {
+// TestPace takes the reserve of a client that pauses, and refills it by what the client moves.
+func TestPace(t *testing.T) {
 	began := time.Now()
-	d := &brought{pieces: []string{"x", strings.Repeat("y", bodyRate), "z"}}
-	b := body{stream: d, client: d, length: bodyRate + 2, limit: bodyRate + 2, began: began}
-	content, err := b.all(func(int64) error { return nil })
-	if err != nil || len(content) != bodyRate+2 {
-		t.Fatalf("got %d bytes, %v", len(content), err)
-	}
-	last := 2 * bodyPatience
-	for i, set := range d.set {
-		allowed := set.Sub(began)
-		if i == 0 && allowed != bodyPatience || allowed < bodyPatience || allowed > bodyPatience+time.Second+time.Millisecond {
-			t.Errorf("deadline %d is after %s", i, allowed)
+	now, pace := began, NewPace(5*time.Second, began)
+	for i, step := range []struct {
+		after time.Duration
+		bytes int64
+		left  time.Duration // of the reserve
+	}{
+		{0, 0, 5 * time.Second},
+		{4 * time.Second, 0, time.Second},
+		{0, paceRate, 2 * time.Second},
+		{time.Second, paceRate, 2 * time.Second}, // at the minimum rate
+		{time.Second, 1 << 30, 5 * time.Second},  // no more, however quick
+		{6 * time.Second, paceRate / 2, -time.Second / 2},
+	} {
+		now = now.Add(step.after)
+		pace.Moved(step.bytes, now)
+		if left := pace.Until(0).Sub(now); left != step.left {
+			t.Errorf("step %d: %s left, want %s", i, left, step.left)
 		}
-		last = allowed
 	}
-	if last < bodyPatience+time.Second {
-		t.Errorf("after %d bytes the deadline was still %s", len(content)-1, last)
+}
+
+// TestSlowBody gives a client ten seconds for each pause, and five if it sends a file.
+func TestSlowBody(t *testing.T) {
+	for reserve, isFile := range map[time.Duration]bool{bodyReserve: false, TransferReserve: true} {
+		began := time.Now()
+		d := &brought{pieces: []string{"x", strings.Repeat("y", paceRate), "z"}}
+		b := body{stream: d, client: d, length: paceRate + 2, limit: paceRate + 2, pace: NewPace(bodyReserve, began)}
+		if isFile {
+			b.IsFile()
+		}
+		content, err := b.all(func(int64) error { return nil })
+		if err != nil || len(content) != paceRate+2 {
+			t.Fatalf("got %d bytes, %v", len(content), err)
+		}
+		for i, set := range d.set {
+			if allowed := set.Sub(began); allowed < reserve || allowed > reserve+time.Second {
+				t.Errorf("deadline %d is after %s, want %s", i, allowed, reserve)
+			}
+		}
 	}
 
 	late := refusal.Of(brokenBody(&net.OpError{Op: "read", Err: lateError{}}))
