@@ -284,7 +284,7 @@ func (w *writer) code(files []*pg.CodeFile) {
 	}
 	w.section("Custom code")
 	for _, f := range files {
-		w.text(comment(f.Name) + "\n" + codeText(f.Text))
+		w.text(comment(f.Name) + "\n" + exactText(f.Text))
 	}
 	w.text(grantCode)
 }
@@ -294,14 +294,14 @@ const grantCode = "grant execute on all functions in schema functions to sternpo
 // FileText writes a statement for a file that tern or psql applies.
 func FileText(s Statement) string {
 	if s.Code == "" {
-		return s.Text
+		return exactText(s.Text)
 	}
-	return comment(s.Code) + "\n" + codeText(s.Text)
+	return comment(s.Code) + "\n" + exactText(s.Text)
 }
 
-// codeText writes a file of the project's own SQL so that tern and psql run exactly its text. A file with marks that
-// tern would read is run from a literal.
-func codeText(text string) string {
+// exactText writes SQL with parts that users write, such as custom code, so that tern and psql run exactly its text. A
+// text with marks that tern would read is run from a literal.
+func exactText(text string) string {
 	if pg.IsPlainText(text) {
 		return ended(text)
 	}

@@ -94,10 +94,14 @@ func summaryOf(s emit.Statement) string {
 	return ""
 }
 
-// plainLine makes a comment of a text, without marks that tern reads. A backslash would hide the end of the line from
-// it.
+// plainLine makes a comment of a text, without marks that tern reads. A backslash at the end of the line would hide the
+// end from it.
 func plainLine(text string) string {
-	return plain(strings.Join(strings.Fields(strings.ReplaceAll(text, `\`, "/")), " "))
+	text = plain(strings.Join(strings.Fields(text), " "))
+	if strings.HasSuffix(text, `\`) {
+		text += " "
+	}
+	return text
 }
 
 // plain spaces marks that tern reads even in comments.

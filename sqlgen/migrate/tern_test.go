@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/migrate"
@@ -117,6 +118,42 @@ func TestHostileText(t *testing.T) {
 		mustExec(t, conn, "insert into app.post (title) values ('a') on conflict do nothing")
 		if got := value[string](t, conn, "select t_"+strconv.Itoa(i)+" from app.post limit 1"); got != text {
 			t.Errorf("the default %q has become %q", text, got)
+		}
+	}
+}
+
+// TestHostileBackfill checks that rows get the value of an expression with marks that tern reads, when a column is new
+// and when its type changes. The plan shows the expression.
+func TestHostileBackfill(t *testing.T) {
+	t.Parallel()
+	const schema = "model Post {\n  fields {\n    title Text\n    FIELDS\n  }\n  actions {\n    get getPost(id)\n  }\n  @permission(expression: true, actions: [get])\n}\n"
+	project := t.TempDir()
+	mustNew(t, project, "first", compile(t, strings.Replace(schema, "FIELDS", "count Number", 1)))
+	want := `One {{ . }} \d` + "\n---- create above / drop below ----\n---- tern: disable-tx ----\n"
+	expression := "'" + want + "' || title"
+	changed := compile(t, strings.Replace(schema, "FIELDS", "count Text\n    code Text", 1))
+	written, err := migrate.New(folder(t, project), "second", changed, migrate.PlanOptions{
+		Backfills: []diff.Backfill{{Table: "post", Column: "code", Value: expression}, {Table: "post", Column: "count", Value: expression}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan := written.Files[0].Plan(); strings.Count(plan, `'One { { . }} \d`) != 2 {
+		t.Errorf("the plan is\n%s", plan)
+	}
+	for name, up := range map[string]func(db *pgtest.DB){
+		"tern":      func(db *pgtest.DB) { mustTern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName)) },
+		"sternpost": func(db *pgtest.DB) { mustUp(t, project, db.OwnerURL()) },
+	} {
+		db := pgtest.New(t, pgtest.Options{Empty: true})
+		mustTern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName), "-d", "1")
+		conn := db.Owner(t)
+		mustExec(t, conn, "insert into app.post (title, count) values ('a', 1)")
+		up(db)
+		for _, column := range []string{"code", "count"} {
+			if got := value[string](t, conn, "select "+column+" from app.post"); got != want+"a" {
+				t.Errorf("%s: %s is %q, want %q", name, column, got, want+"a")
+			}
 		}
 	}
 }
