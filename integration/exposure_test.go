@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/server/account"
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // TestExposure requests every action and upload route of each example app in each of its APIs. It
@@ -50,6 +54,19 @@ func TestExposure(t *testing.T) {
 				t.Error("every API exposes everything, which shows nothing")
 			}
 		})
+	}
+}
+
+// TestIdentityActions compares the actions of Identity that an api may name with those of the server.
+func TestIdentityActions(t *testing.T) {
+	t.Parallel()
+	var have []string
+	m := &release.Manifest{APIs: []release.API{{Identity: true}}}
+	for _, a := range account.Extend(m, account.Offer{Mail: true, Passwords: true}).Actions {
+		have = append(have, a.Name)
+	}
+	if want := schema.IdentityActions(); !slices.Equal(have, want) {
+		t.Errorf("the server has %q, the compiler knows %q", have, want)
 	}
 }
 

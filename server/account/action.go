@@ -105,7 +105,7 @@ type Offer struct {
 // Model is the model that the actions belong to.
 const Model = "Identity"
 
-// Extend returns a manifest that adds the offered actions to every API with Identity.
+// Extend returns a manifest that adds the offered actions to the APIs that expose them.
 // They have no function in the database.
 func Extend(m *release.Manifest, o Offer) *release.Manifest {
 	if !slices.ContainsFunc(m.APIs, func(a release.API) bool { return a.Identity }) {
@@ -123,7 +123,7 @@ func Extend(m *release.Manifest, o Offer) *release.Manifest {
 		}
 		extended.Actions = append(extended.Actions, a.describe(&extended))
 		for i := range extended.APIs {
-			if api := &extended.APIs[i]; api.Identity {
+			if api := &extended.APIs[i]; api.Identity && (len(api.IdentityActions) == 0 || slices.Contains(api.IdentityActions, a.name)) {
 				api.Actions = append(slices.Clip(api.Actions), a.name)
 			}
 		}

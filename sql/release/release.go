@@ -86,8 +86,9 @@ type API struct {
 	Actions []string `json:"actions"` // names
 
 	// Identity tells that the API exposes the model Identity, and with it the server's own
-	// actions for accounts.
-	Identity bool `json:"identity,omitempty"`
+	// actions for accounts: those of IdentityActions, or all if there are none.
+	Identity        bool     `json:"identity,omitempty"`
+	IdentityActions []string `json:"identityActions,omitempty"`
 }
 
 // Model is a model or union, with the data that actions need about it.

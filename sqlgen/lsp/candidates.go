@@ -192,10 +192,7 @@ func (x *index) models(withUnions bool) []*symbol {
 			symbols = append(symbols, x.typeSymbol(d))
 		}
 	}
-	if !withUnions {
-		symbols = append(symbols, x.identitySymbol())
-	}
-	return symbols
+	return append(symbols, x.identitySymbol())
 }
 
 // inputRoots returns the possible beginnings of an input: a field of the action's
@@ -224,6 +221,11 @@ func ownerName(s *spot) string {
 func (x *index) actions(s *spot) []*symbol {
 	model := apiModelAt(s)
 	var symbols []*symbol
+	if model == "Identity" {
+		for _, name := range schema.IdentityActions() {
+			symbols = append(symbols, &symbol{name: name, class: classAction, detail: "action of Identity"})
+		}
+	}
 	if d := x.declaration(model); d != nil {
 		for _, a := range syntax.ActionsOf(members(d)) {
 			symbols = append(symbols, actionSymbol(model, a))

@@ -12,7 +12,7 @@ import (
 func Complete(m *release.Manifest, s *schema.Schema) {
 	m.Format = release.Format
 	for _, a := range s.APIs {
-		api := release.API{Name: a.Name, Path: a.Path, Doc: a.Doc, Actions: []string{}, Identity: a.ExposesIdentity}
+		api := release.API{Name: a.Name, Path: a.Path, Doc: a.Doc, Actions: []string{}, Identity: a.ExposesIdentity, IdentityActions: a.IdentityActions}
 		for _, action := range a.Actions {
 			api.Actions = append(api.Actions, action.Name)
 		}

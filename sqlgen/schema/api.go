@@ -46,7 +46,10 @@ func (c *checker) checkAPI(d *apiDecl) {
 			}
 			continue
 		}
-		d.ExposesIdentity = d.ExposesIdentity || name.Name == identityName
+		if name.Name == identityName {
+			c.exposeIdentity(d.API, tree)
+			continue
+		}
 		var actions []*Action
 		if t.model != nil {
 			actions = t.model.Actions
@@ -65,7 +68,11 @@ func (c *checker) checkAPI(d *apiDecl) {
 				exposed[actions[i]] = true
 				continue
 			}
-			c.unknownAction(ident, name.Name, actions)
+			var names []string
+			for _, a := range actions {
+				names = append(names, a.Name)
+			}
+			c.unknownAction(ident, name.Name, names)
 		}
 	}
 	for _, a := range c.schema.Actions {
@@ -73,6 +80,18 @@ func (c *checker) checkAPI(d *apiDecl) {
 			d.Actions = append(d.Actions, a)
 		}
 	}
+}
+
+// exposeIdentity finds the actions of Identity that an api exposes.
+func (c *checker) exposeIdentity(api *API, tree *syntax.APIModel) {
+	for _, ident := range tree.Actions {
+		if !slices.Contains(IdentityActions(), ident.Name) {
+			c.unknownAction(ident, identityName, IdentityActions())
+			continue
+		}
+		api.IdentityActions = append(api.IdentityActions, ident.Name)
+	}
+	api.ExposesIdentity = !tree.Listed || len(api.IdentityActions) > 0
 }
 
 // exposable returns the names of all models and unions.
@@ -86,17 +105,9 @@ func (c *checker) exposable() []string {
 
 // unknownAction reports that a model or union has no action of that name, unless
 // it was declared in error.
-func (c *checker) unknownAction(name *syntax.Ident, owner string, actions []*Action) {
+func (c *checker) unknownAction(name *syntax.Ident, owner string, names []string) {
 	if a := c.names[name.Name]; a != nil && a.owner() == owner || c.isIncomplete(owner) {
 		return
-	}
-	if owner == identityName && isReservedAction(name.Name) {
-		c.report(syntax.NotSupportedYet, name.Span(), laterIdentityAction(name.Name))
-		return
-	}
-	var names []string
-	for _, a := range actions {
-		names = append(names, a.Name)
 	}
 	var notes []syntax.Note
 	if a := c.names[name.Name]; a != nil {
@@ -107,7 +118,7 @@ func (c *checker) unknownAction(name *syntax.Ident, owner string, actions []*Act
 
 // warnNothingExposed warns if no request can reach an action.
 func (c *checker) warnNothingExposed() {
-	isExposing := func(api *API) bool { return len(api.Actions) > 0 }
+	isExposing := func(api *API) bool { return len(api.Actions) > 0 || len(api.IdentityActions) > 0 }
 	if slices.ContainsFunc(c.schema.APIs, isExposing) || c.errs.HasErrors() {
 		return
 	}

@@ -37,6 +37,9 @@ func Dump(s *Schema) string {
 		for _, action := range a.Actions {
 			d.line(1, "%s", action.Name)
 		}
+		for _, name := range a.IdentityActions {
+			d.line(1, "Identity %s", name)
+		}
 	}
 	return d.b.String()
 }

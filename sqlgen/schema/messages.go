@@ -519,10 +519,6 @@ func unknownAction(owner, name, near string) string {
 	return fmt.Sprintf("%s has no action %q%s", owner, name, didYouMean(near))
 }
 
-func laterIdentityAction(name string) string {
-	return fmt.Sprintf("action %s of Identity is not supported yet", name)
-}
-
 func duplicateAPIModel(api, name string) string {
 	return fmt.Sprintf("api %s lists %s twice", api, name)
 }

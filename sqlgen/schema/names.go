@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -143,14 +144,14 @@ func isReservedUnionField(name string) bool {
 	return name == "id" || name == "sourceModel" || name == "sourceArm"
 }
 
-// isReservedAction tells whether the name belongs to an action of Identity, built yet
-// or not.
+// IdentityActions lists the actions of Identity, which are the server's own.
+func IdentityActions() []string {
+	return []string{"requestPasswordReset", "resetPassword", "requestEmailVerification", "verifyEmail", "changePassword", "changeEmail", "signOutEverywhere"}
+}
+
+// isReservedAction tells whether the name belongs to an action of Identity.
 func isReservedAction(name string) bool {
-	switch SnakeForm(name) {
-	case "request_password_reset", "reset_password", "request_email_verification", "verify_email", "change_password", "change_email", "sign_out_everywhere":
-		return true
-	}
-	return false
+	return slices.ContainsFunc(IdentityActions(), func(own string) bool { return SnakeForm(own) == SnakeForm(name) })
 }
 
 // isReservedAPI tells whether the api's path is one of the server's own.

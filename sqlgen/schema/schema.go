@@ -449,7 +449,8 @@ type API struct {
 	Doc     string
 	Actions []*Action // in declaration order of the actions
 
-	ExposesIdentity bool // and with it the actions that the server brings for accounts
+	ExposesIdentity bool     // and with it actions that the server brings for accounts
+	IdentityActions []string // the names of these; none means all
 }
 
 // Stored returns the fields of a model that are columns, in record order.
