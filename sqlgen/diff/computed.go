@@ -111,7 +111,7 @@ func keptIn(t *pg.Table) []pg.Expr {
 // keptOf describes all parts of a table that concern kept columns; it is empty if triggers keep nothing in the
 // database.
 func (p *planner) keptOf(t *pg.Table, db *pg.Database) string {
-	if t == nil || !slices.ContainsFunc(db.Tables, func(t *pg.Table) bool { return len(t.Keepers) > 0 }) {
+	if t == nil || !slices.ContainsFunc(db.Tables, hasKeepers) {
 		return ""
 	}
 	var computed []pg.Expr
@@ -125,16 +125,20 @@ func (p *planner) keptOf(t *pg.Table, db *pg.Database) string {
 	}
 	read := pg.Mentions(computed...)
 	told := struct {
-		Name    string
-		Columns []*pg.Column
-		Guard   *pg.Guard
-		Keepers []*pg.Keeper
-	}{t.Name, sortedColumns(t, func(c *pg.Column) bool { return isComputed(c) || read.Column(c.Name) }), t.Guard, t.Keepers}
-	if len(told.Columns) == 0 && t.Guard == nil && len(t.Keepers) == 0 {
+		Name      string
+		Columns   []*pg.Column
+		Guard     *pg.Guard
+		Keepers   []*pg.Keeper
+		Functions []*pg.Function
+	}{t.Name, sortedColumns(t, func(c *pg.Column) bool { return isComputed(c) || read.Column(c.Name) }), t.Guard, t.Keepers, t.Functions}
+	if len(told.Columns) == 0 && !hasKeepers(t) {
 		return ""
 	}
 	return asText(told)
 }
+
+// hasKeepers tells whether a table has triggers that keep columns or guard them.
+func hasKeepers(t *pg.Table) bool { return t.Guard != nil || len(t.Keepers)+len(t.Functions) > 0 }
 
 // sortedColumns returns columns of a table by name; the table has them in the order in which they were added.
 func sortedColumns(t *pg.Table, which func(*pg.Column) bool) []*pg.Column {
@@ -162,7 +166,7 @@ const touchTrigger = "_100_touch"
 
 // isKeeping tells whether a trigger keeps columns or guards them, or takes turns for that.
 func isKeeping(t *pg.Trigger) bool {
-	return slices.ContainsFunc([]string{pg.KeeperTriggers, pg.GuardTriggers, pg.TurnTriggers}, func(begins string) bool { return strings.HasPrefix(t.Name, begins) })
+	return slices.ContainsFunc([]string{pg.KeeperTriggers, pg.CopyTriggers, pg.GuardTriggers, pg.TurnTriggers}, func(begins string) bool { return strings.HasPrefix(t.Name, begins) })
 }
 
 // isOff tells whether a trigger has been dropped for the time of the change.
@@ -191,7 +195,7 @@ func (p *planner) stopKeeping() {
 			p.step(CreateTrigger{pr.old, touch}, pr.old, "until its columns are as they are to be", ShareRowExclusive)
 			pr.retouched = true
 		}
-		if pr.rekeeps && (pr.old.Guard != nil || len(pr.old.Keepers) > 0) {
+		if pr.rekeeps && hasKeepers(pr.old) {
 			p.step(DropKeepers{pr.old}, pr.old, "what they keep is computed anew below", NoLock)
 		}
 	}
@@ -263,7 +267,7 @@ func (p *planner) compute() {
 // startKeeping makes the functions of triggers that keep columns.
 func (p *planner) startKeeping() {
 	for _, pr := range p.pairs {
-		if pr.new != nil && (pr.new.Guard != nil || len(pr.new.Keepers) > 0) && (pr.rekeeps || pr.old == nil) {
+		if pr.new != nil && hasKeepers(pr.new) && (pr.rekeeps || pr.old == nil) {
 			p.step(CreateKeepers{pr.new}, pr.new, pr.new.Origin.String()+": what is computed from its rows", NoLock)
 		}
 	}

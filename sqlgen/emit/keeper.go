@@ -558,16 +558,21 @@ func restart(t *pg.Table, s *pg.Restart) string {
 func guard(t *pg.Table, g *pg.Guard) string {
 	var starts, before, after []string
 	for _, c := range g.Columns {
-		starts = append(starts, "    new."+pg.Ident(c.Column)+" := "+Expr(c.Value)+";")
+		if c.Value != nil {
+			starts = append(starts, "    new."+pg.Ident(c.Column)+" := "+Expr(c.Value)+";")
+		}
 		before = append(before, "old."+pg.Ident(c.Column))
 		after = append(after, "new."+pg.Ident(c.Column))
 	}
+	begin := "  "
+	if starts != nil {
+		begin = "  -- Rows that point to a new row, or to one with a new id, come after it.\n" +
+			"  if tg_op = 'INSERT' or new.id is distinct from old.id then\n" + strings.Join(starts, "\n") + "\n  els"
+	}
 	return comment("lets only triggers write what they keep") + "\n" +
 		"create function " + pg.Qualified(t.Schema, g.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity invoker\n" +
-		"set search_path = pg_catalog, pg_temp\nas " + pg.DollarQuote("", "\nbegin\n"+
-		"  -- Rows that point to a new row, or to one with a new id, come after it.\n"+
-		"  if tg_op = 'INSERT' or new.id is distinct from old.id then\n"+strings.Join(starts, "\n")+"\n"+
-		"  elsif "+row(after)+" is distinct from "+row(before)+" then\n"+
+		"set search_path = pg_catalog, pg_temp\nas " + pg.DollarQuote("", "\nbegin\n"+begin+
+		"if "+row(after)+" is distinct from "+row(before)+" then\n"+
 		"    raise exception 'a computed column of % cannot be written', tg_table_name\n      using errcode = 'generated_always';\n"+
 		"  end if;\n\n  return new;\nend;\n") + ";"
 }

@@ -191,12 +191,18 @@ func (w *planWriter) ofFunction(change diff.Change) bool {
 		for _, k := range c.Table.Keepers {
 			w.add("drop function %s();", pg.Qualified(c.Table.Schema, k.Name))
 		}
+		for _, f := range c.Table.Functions {
+			w.add("drop function %s();", pg.Qualified(f.Schema, f.Name))
+		}
 	case diff.CreateKeepers:
 		if g := c.Table.Guard; g != nil {
 			w.add("%s", g.Text)
 		}
 		for _, k := range c.Table.Keepers {
 			w.add("%s", k.Text)
+		}
+		for _, f := range c.Table.Functions {
+			w.add("%s", f.Text)
 		}
 	case diff.DropTester:
 		w.add("drop function %s();", pg.Qualified(c.Table.Schema, c.Table.Tester.Name))

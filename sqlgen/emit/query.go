@@ -12,8 +12,11 @@ func selectDoc(q *pg.Select) doc {
 	return group(selectClauses(q))
 }
 
-func selectClauses(q *pg.Select) doc {
-	parts := catDoc{"select"}
+func selectClauses(q *pg.Select) doc { return queryClauses("select", q) }
+
+// queryClauses lays out a query that begins with select or perform.
+func queryClauses(word string, q *pg.Select) doc {
+	parts := catDoc{word}
 	if len(q.Columns) > 0 {
 		parts = append(parts, columns(q.Columns))
 	}
@@ -40,6 +43,9 @@ func selectClauses(q *pg.Select) doc {
 	}
 	if q.Offset != nil {
 		parts = append(parts, line, "offset ", expr(q.Offset, bindAny))
+	}
+	if q.Lock != "" {
+		parts = append(parts, line, "for ", q.Lock)
 	}
 	return parts
 }

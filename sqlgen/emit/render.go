@@ -29,6 +29,10 @@ func renderTable(db *pg.Database, t *pg.Table) {
 		k.Text = keeper(t, k)
 		k.Digest = pg.DigestOf(k.Text)
 	}
+	for _, f := range t.Functions {
+		f.Text = comment(f.Title) + "\n" + function(f)
+		f.Digest = pg.DigestOf(f.Text)
+	}
 	if t.Guard != nil {
 		t.Guard.Text = guard(t, t.Guard)
 		t.Guard.Digest = pg.DigestOf(t.Guard.Text)
@@ -319,6 +323,9 @@ func functionBody(f *pg.Function) doc {
 	var parts catDoc
 	if f.UseVariable {
 		parts = append(parts, "#variable_conflict use_variable", hard)
+	}
+	if f.UseColumn {
+		parts = append(parts, "#variable_conflict use_column", hard)
 	}
 	if len(f.Variables) > 0 {
 		declarations := catDoc{}

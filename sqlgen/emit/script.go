@@ -251,6 +251,9 @@ func (w *writer) triggers(tables []*pg.Table) {
 		for _, k := range t.Keepers {
 			w.text(k.Text)
 		}
+		for _, f := range t.Functions {
+			w.text(f.Text)
+		}
 		if t.Tester != nil {
 			w.text(t.Tester.Text)
 		}

@@ -14,6 +14,9 @@ func statement(s pg.Statement) doc {
 	case *pg.Assign:
 		return group(s.Variable.Name, " := ", expr(s.Value, bindAny), ";")
 	case *pg.Query:
+		if len(s.Select.Into) == 0 {
+			return group(queryClauses("perform", s.Select), ";")
+		}
 		return group(selectClauses(s.Select), ";")
 	case *pg.Insert:
 		return insert(s)

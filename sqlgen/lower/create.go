@@ -16,6 +16,7 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 	b.holdSetInputs()
 	root := levels(a)
 	insert := c.insertAll(root)
+	c.lockCopied(l)
 	if b.judgesRows() {
 		b.step(c.comment(), insert)
 		b.testsNow(l)
@@ -45,6 +46,8 @@ type creation struct {
 	ids   map[*level]pg.Expr // ids of levels that others refer to; null where none is inserted
 	names *pg.Names          // names of the parts of the statement
 	with  []pg.Named
+
+	linked []linkedRows // rows to which elements of arrays refer
 }
 
 func (c creation) comment() string {
@@ -64,6 +67,7 @@ type rows struct {
 	joins []pg.Join
 	order []pg.Order
 	id    pg.Expr // id of the row that they refer to
+	bare  *rows   // the same rows without the name that the statement gives them; nil if it gives none
 }
 
 // depth is how many steps of a path lie above the object.
@@ -216,6 +220,7 @@ func (c *creation) nameElements(name string, elements rows) rows {
 		return pg.Col(name, column)
 	}
 	named := elements
+	named.bare = &elements
 	named.from, named.joins = pg.Ref("", name), nil
 	named.json = add(elements.json, "value")
 	place := elements.order[0].Value
@@ -236,8 +241,11 @@ func (c *creation) nameElements(name string, elements rows) rows {
 }
 
 // insert returns the insert of a level's rows.
-func (c creation) insert(l *level, r rows) *pg.Insert {
+func (c *creation) insert(l *level, r rows) *pg.Insert {
 	insert := &pg.Insert{Schema: appSchema, Table: l.model.Table}
+	if r.from != nil {
+		c.links(l, r)
+	}
 	var values []pg.Expr
 	if id := c.ids[l]; id != nil {
 		insert.Columns, values = []string{"id"}, []pg.Expr{id}
@@ -263,6 +271,19 @@ func (c creation) insert(l *level, r rows) *pg.Insert {
 		insert.Query.Columns = append(insert.Query.Columns, pg.Output{Value: v})
 	}
 	return insert
+}
+
+// links notes the rows to which the elements of an array refer.
+func (c *creation) links(l *level, r rows) {
+	if r.bare != nil {
+		r = *r.bare
+	}
+	for _, w := range l.writes {
+		if to := w.field.FKOf; to != nil {
+			ids := &pg.Select{Columns: []pg.Output{{Value: c.column(l, w.field, r)}}, From: r.from, Joins: r.joins}
+			c.linked = append(c.linked, linkedRows{l.model, w.field.Column, to.Target, ids})
+		}
+	}
 }
 
 // column is the value of a column of a new row: the value that the action gives it, or the id of the row that it refers

@@ -84,6 +84,7 @@ func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 	if own := l.partsOf(m); len(own) > 0 {
 		l.guard(t, own)
 	}
+	l.copyColumns(t, m)
 	var events []*pg.KeeperEvent
 	for _, event := range []string{"insert", "update", "delete", "truncate"} {
 		k := l.keeperEvent(m, event)
@@ -210,12 +211,8 @@ func (l *lowering) leadsTo(from, to *schema.Model) bool {
 func (l *lowering) keepPart(k *pg.KeeperEvent, m *schema.Model, p *part) {
 	if k.Event == "truncate" {
 		if p.kind != copied && p.other() == m {
-			start := p.neutral
-			if start == nil {
-				start = pg.Null()
-			}
 			s := restartOf(k, p.owner.Table)
-			s.Columns = append(s.Columns, pg.Assignment{Column: p.column, Value: start})
+			s.Columns = append(s.Columns, pg.Assignment{Column: p.column, Value: p.start()})
 		}
 		return
 	}
@@ -240,10 +237,6 @@ func (l *lowering) keepPart(k *pg.KeeperEvent, m *schema.Model, p *part) {
 		}
 	case p.kind == copied:
 		read := pg.Assignment{Column: p.column, Value: p.whole()}
-		if p.owner == m && k.Event != "delete" {
-			s := stepFor(k, &pg.Keep{Table: m.Table, Match: "id", Key: "id", Source: p.other().Table, Link: p.link(), IsBack: l.leadsTo(m, p.other())}, []string{p.link()})
-			s.Read = append(s.Read, read)
-		}
 		if p.other() == m && k.Event == "update" {
 			s := stepFor(k, &pg.Keep{Table: p.owner.Table, Match: p.link(), Key: "id"}, p.reads())
 			s.Read = append(s.Read, read)
@@ -289,21 +282,25 @@ func (l *lowering) guard(t *pg.Table, parts []*part) {
 	var given []pg.Expr
 	var columns []string
 	for _, p := range parts {
-		start := p.neutral
-		if start == nil {
-			start = pg.Null()
-		}
-		g.Columns = append(g.Columns, pg.Assignment{Column: p.column, Value: start})
-		given = append(given, pg.Op(pg.Col("new", p.column), "is distinct from", start))
 		columns = append(columns, p.column)
+		if p.kind == copied { // the row gets it from another trigger
+			g.Columns = append(g.Columns, pg.Assignment{Column: p.column})
+			continue
+		}
+		g.Columns = append(g.Columns, pg.Assignment{Column: p.column, Value: p.start()})
+		given = append(given, pg.Op(pg.Col("new", p.column), "is distinct from", p.start()))
 	}
 	t.Guard = g
 	function := pg.Qualified(t.Schema, g.Name)
 	isNotNested := pg.Eq(pg.Fn("pg_trigger_depth"), pg.Lit("0"))
 	isNewID := pg.Op(pg.Col("new", "id"), "is distinct from", pg.Col("old", "id"))
+	if given != nil {
+		t.Triggers = append(t.Triggers,
+			&pg.Trigger{Name: pg.GuardTriggers + "insert", Timing: "before insert", When: pg.AnyOf(given...), Function: function},
+			&pg.Trigger{Name: pg.GuardTriggers + "id", Timing: "before update", Columns: []string{"id"}, When: isNewID, Function: function},
+		)
+	}
 	t.Triggers = append(t.Triggers,
-		&pg.Trigger{Name: pg.GuardTriggers + "insert", Timing: "before insert", When: pg.AnyOf(given...), Function: function},
-		&pg.Trigger{Name: pg.GuardTriggers + "id", Timing: "before update", Columns: []string{"id"}, When: isNewID, Function: function},
 		&pg.Trigger{Name: pg.GuardTriggers + "update", Timing: "before update", Columns: columns, When: isNotNested, Function: function},
 	)
 }

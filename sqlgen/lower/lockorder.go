@@ -338,17 +338,33 @@ func (l *lowering) writtenBy(m *schema.Model, s *pg.Keep) map[string]bool {
 	for _, c := range s.Columns() {
 		written[c] = true
 	}
-	for column, source := range l.generatedFrom(m) {
-		if written[source] {
-			written[column] = true
-		}
-	}
+	l.follow(m, func(column, source string) bool {
+		isNew := written[source] && !written[column]
+		written[column] = written[column] || isNew
+		return isNew
+	})
 	return written
 }
 
-// generatedFrom yields each column that Postgres generates in a model's table with each column that it is made of.
+// follow calls a function for each column that follows others, with each of these, until it finds nothing new.
+func (l *lowering) follow(m *schema.Model, note func(column, source string) (isNew bool)) {
+	for again := true; again; {
+		again = false
+		for column, source := range l.generatedFrom(m) {
+			again = note(column, source) || again
+		}
+	}
+}
+
+// generatedFrom yields each column that follows others of its row in a model's table, with each of these: those that
+// Postgres generates, and copies with the key that they are read by.
 func (l *lowering) generatedFrom(m *schema.Model) iter.Seq2[string, string] {
 	return func(yield func(column, source string) bool) {
+		for _, p := range l.partsOf(m) {
+			if p.kind == copied && !yield(p.column, p.link()) {
+				return
+			}
+		}
 		for _, f := range m.Stored() {
 			if f.Computed == nil || l.keptBy(f) != nil {
 				continue

@@ -125,8 +125,11 @@ func (l *lowering) moving(k link, m *schema.Model, keeper *pg.KeeperEvent) (colu
 			columns, moves = union(columns, l.settable(m, step)), true
 		}
 	}
-	if keeper.Event == "update" && k.isSetIn(m) {
-		columns, moves = union(columns, []string{k.column}), true
+	if keeper.Event == "update" && m == k.owner {
+		step := &pg.KeeperEvent{Steps: []pg.KeeperStep{&pg.Keep{Watched: []string{k.column}}}}
+		if own := l.settable(m, step); len(own) > 0 {
+			columns, moves = union(columns, own), true
+		}
 	}
 	return columns, moves
 }
@@ -214,11 +217,11 @@ func (l *lowering) settable(m *schema.Model, k *pg.KeeperEvent) []string {
 			}
 		}
 	}
-	for column, source := range l.generatedFrom(m) {
-		if watched[column] {
-			watched[source] = true
-		}
-	}
+	l.follow(m, func(column, source string) bool {
+		isNew := watched[column] && !watched[source]
+		watched[source] = watched[source] || isNew
+		return isNew
+	})
 	var columns []string
 	for _, f := range writtenColumnsOf(m) {
 		if watched[f.Column] {

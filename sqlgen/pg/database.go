@@ -93,7 +93,8 @@ type Table struct {
 	Indexes     []*Index      `json:"indexes,omitempty"`
 	Guard       *Guard        `json:"guard,omitempty"` // nil if no column is kept by triggers
 	Keepers     []*Keeper     `json:"keepers,omitempty"`
-	Tester      *Tester       `json:"tester,omitempty"` // nil if every rule is tested at each statement
+	Functions   []*Function   `json:"functions,omitempty"` // of triggers that keep columns
+	Tester      *Tester       `json:"tester,omitempty"`    // nil if every rule is tested at each statement
 	Triggers    []*Trigger    `json:"triggers,omitempty"`
 	Policies    []*Policy     `json:"policies,omitempty"`
 	Grants      []*Grant      `json:"grants,omitempty"`
@@ -276,6 +277,7 @@ type Function struct {
 	Volatility  Volatility  `json:"-"`
 	Settings    []Setting   `json:"-"` // beyond the pinned search_path
 	UseVariable bool        `json:"-"` // a name that is both a column's and a variable's means the variable
+	UseColumn   bool        `json:"-"` // it means the column: a table may be named as a trigger's row
 	Variables   []*Variable `json:"-"`
 	Body        []Paragraph `json:"-"`
 	Text        string      `json:"-"` // the statement that makes it

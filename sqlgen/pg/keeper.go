@@ -95,9 +95,11 @@ type Restart struct {
 func (*Keep) isKeeperStep()    {}
 func (*Restart) isKeeperStep() {}
 
-// What the names of triggers begin with that keep columns, that guard them, and that take turns for statements on them.
+// What the names of triggers begin with that keep columns, that fill copies, that guard them, and that take turns for
+// statements on them.
 const (
 	KeeperTriggers = "_400_keep_"
+	CopyTriggers   = "_060_copy"
 	GuardTriggers  = "_050_guard_"
 	TurnTriggers   = "_010_turns_"
 )
@@ -106,7 +108,7 @@ const (
 // new id, begins without other rows.
 type Guard struct {
 	Name    string       `json:"name"`
-	Columns []Assignment `json:"-"` // their first values
+	Columns []Assignment `json:"-"` // their first values; nil for one that a new row gets from another trigger
 	Text    string       `json:"-"`
 	Digest  string       `json:"digest"`
 }

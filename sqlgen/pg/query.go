@@ -11,8 +11,9 @@ type Select struct {
 	UnionAll []*Select // queries whose rows follow, before the order
 
 	OrderBy []Order
-	Limit   Expr // nil means none
-	Offset  Expr // nil means none
+	Limit   Expr   // nil means none
+	Offset  Expr   // nil means none
+	Lock    string // share, no key update or update; empty means that no row is locked
 }
 
 // Target takes a column of a query: a *Variable, or a field of the row in one.
@@ -100,7 +101,7 @@ type Assign struct {
 	Value    Expr
 }
 
-// Query is a select with a target.
+// Query is a select with a target, or one that only locks rows.
 type Query struct {
 	Select *Select
 }
