@@ -527,7 +527,8 @@ const (
 	//	model Invoice { fields { order Order? } }
 	IndependentToOnes syntax.Code = "IndependentToOnes"
 
-	// RedundantIndex: the columns of an @index already lead another index.
+	// RedundantIndex: the columns of an @index already lead another index, a declared one or that of
+	// the order of a list.
 	//
 	//	model Order { fields { number Text @unique @index } }
 	RedundantIndex syntax.Code = "RedundantIndex"

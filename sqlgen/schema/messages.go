@@ -43,9 +43,12 @@ func returnedHere() string            { return "it is part of this result" }
 func requiredHere(name string) string {
 	return name + " is declared here, required and without default"
 }
-func ruleHere() string                   { return "the rule is here" }
-func ruleOfIdentity() string             { return "of Identity, callers see their own row" }
-func indexHere() string                  { return "the other index is here" }
+func ruleHere() string       { return "the rule is here" }
+func ruleOfIdentity() string { return "of Identity, callers see their own row" }
+func indexHere() string      { return "the other index is here" }
+func orderIndexHere(action string) string {
+	return "the order of " + action + " has an index of its own"
+}
 func actionOf(name, owner string) string { return name + " is an action of " + owner }
 func keyIsHere(model, field string) string {
 	return fmt.Sprintf("the foreign key is at %s.%s", model, field)

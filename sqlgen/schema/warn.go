@@ -18,17 +18,18 @@ func (c *checker) warnIndexes() {
 				continue
 			}
 			var notes []syntax.Note
-			if other.span.File != nil {
-				notes = append(notes, note(other.span, indexHere()))
+			if other.Span.File != nil {
+				notes = append(notes, *other)
 			}
 			c.warn(RedundantIndex, index.Span, redundantIndex(columns), notes...)
 		}
 	}
 }
 
-// leading returns an index of a model that begins with the columns, other than
-// its i-th @index, or nil. Of two equal ones, the first is not led by the second.
-func leading(m *Model, i int, columns []string) *namedPlace {
+// leading returns an index of a model that begins with the columns, other than its i-th @index,
+// or nil: a declared one, or that of a list's order. Of two equal ones, the first is not led by
+// the second.
+func leading(m *Model, i int, columns []string) *syntax.Note {
 	begins := func(other []string) bool {
 		return len(other) >= len(columns) && slices.Equal(other[:len(columns)], columns)
 	}
@@ -38,18 +39,23 @@ func leading(m *Model, i int, columns []string) *namedPlace {
 			if f.BuiltIn {
 				span = syntax.Span{}
 			}
-			return &namedPlace{span: span}
+			return &syntax.Note{Span: span, Message: indexHere()}
 		}
 	}
 	for _, u := range m.Uniques {
 		if begins(columnsOf(u.Fields)) {
-			return &namedPlace{span: u.Span}
+			return &syntax.Note{Span: u.Span, Message: indexHere()}
 		}
 	}
 	for j, index := range m.Indexes {
 		other := columnsOf(index.Fields)
 		if j != i && begins(other) && (j < i || len(other) > len(columns)) {
-			return &namedPlace{span: index.Span}
+			return &syntax.Note{Span: index.Span, Message: indexHere()}
+		}
+	}
+	for _, a := range m.Actions {
+		if a.Kind == List && !a.Custom && len(a.OrderBy) > 0 && begins(columnsOf(indexFor(a, nil))) {
+			return &syntax.Note{Span: a.OrderBy[0].Span, Message: orderIndexHere(a.Name)}
 		}
 	}
 	return nil
