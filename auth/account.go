@@ -66,11 +66,18 @@ type AccountStore interface {
 	// does nothing if the token is not valid. address is that of the client.
 	Reset(ctx context.Context, tokenHash []byte, newHash, address string) (isSet bool, err error)
 
-	// Verify proves an e-mail address by a token, which is used up.
-	Verify(ctx context.Context, tokenHash []byte) (VerifyOutcome, error)
+	// Proof returns the account whose address a token would prove; the id is empty if the token is not valid.
+	Proof(ctx context.Context, tokenHash []byte) (Proven, error)
 
-	// Account returns the account of an identity.
-	Account(ctx context.Context, identityID string) (Account, error)
+	// Verify proves an e-mail address by a token, which is used up, and ends all sign-ins but one. It refuses if the
+	// identity has another hash by now; an empty one is not compared.
+	Verify(ctx context.Context, tokenHash []byte, hash string, spared []byte) (VerifyOutcome, error)
+
+	// Disown takes an address from the account that a stranger has made with it, by a token, which is used up.
+	Disown(ctx context.Context, tokenHash []byte) (isDone bool, err error)
+
+	// Account returns the account of a caller.
+	Account(ctx context.Context, caller Identity) (Account, error)
 
 	// ChangePassword replaces a hash, and ends all sign-ins but one. It does nothing if
 	// the identity has another hash by now.
@@ -90,9 +97,17 @@ type Mailed struct {
 // Account is the account of an identity before a change.
 type Account struct {
 	IsThere    bool
+	IsOver     bool // the access token is
 	Email      string
 	IsVerified bool
 	IsPassword bool // it signs in by password
+}
+
+// Proven is an account whose address is about to be proven.
+type Proven struct {
+	IdentityID string
+	Email      string // at present
+	CreatedAt  time.Time
 }
 
 // VerifyOutcome is the result for a token that proves an address.
@@ -253,22 +268,72 @@ func (a *Accounts) verificationURL() string {
 	return a.options.BaseURL + VerificationPath
 }
 
-// VerifyEmail proves an address with the token from a link that was sent there.
-func (a *Accounts) VerifyEmail(ctx context.Context, token string, client Client) error {
-	outcome := VerifyRefused
+// Proof returns the account whose address a token from a mail would prove.
+func (a *Accounts) Proof(ctx context.Context, token string, client Client) (Proven, error) {
+	var proven Proven
 	if isSecret(token) {
 		var err error
-		if outcome, err = a.store.Verify(ctx, HashSecret(token)); err != nil {
+		if proven, err = a.store.Proof(ctx, HashSecret(token)); err != nil {
+			return Proven{}, err
+		}
+	}
+	if proven.IdentityID == "" {
+		return Proven{}, a.refuseToken(ctx, client)
+	}
+	return proven, nil
+}
+
+// VerifyEmail proves an address with the token from a link that was sent there, for somebody to whom the account belongs:
+// a caller who is signed in to it, or gives its password. It ends all other sign-ins.
+func (a *Accounts) VerifyEmail(ctx context.Context, token, password string, caller Caller) error {
+	proven, err := a.Proof(ctx, token, caller.Client)
+	if err != nil {
+		return err
+	}
+	var hash string
+	var spared []byte
+	switch {
+	case caller.ID == proven.IdentityID:
+		if _, err := a.look(ctx, caller); err != nil {
+			return err
+		}
+		spared = keyHashOf(caller.Family)
+	case password == "":
+		return &InputError{"password", "is required unless the caller is signed in to the account"}
+	default:
+		leave, err := a.passwords.Enter(ctx, caller.Address)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		owner := Caller{Client: caller.Client, Identity: Identity{ID: proven.IdentityID}}
+		if hash, err = a.checkOld(ctx, "password", password, Attempt{Account: proven.Email, Address: caller.Address}, owner); err != nil {
 			return err
 		}
 	}
-	switch outcome {
-	case VerifyOK:
-		return nil
-	case VerifyTaken:
+	outcome, err := a.store.Verify(ctx, HashSecret(token), hash, spared)
+	switch {
+	case err != nil:
+		return err
+	case outcome == VerifyTaken:
 		return ErrTaken
+	case outcome == VerifyRefused:
+		return a.refuseToken(ctx, caller.Client)
 	}
-	return a.refuseToken(ctx, client)
+	return nil
+}
+
+// Disown takes an address from the account that a stranger has made with it, with the token from a link that was sent
+// there. The account loses its password and its sign-ins.
+func (a *Accounts) Disown(ctx context.Context, token string, client Client) error {
+	if _, err := a.Proof(ctx, token, client); err != nil {
+		return err
+	}
+	isDone, err := a.store.Disown(ctx, HashSecret(token))
+	if err == nil && !isDone {
+		return a.refuseToken(ctx, client)
+	}
+	return err
 }
 
 // ChangePassword sets a new password for a caller who knows the old one, and ends all other
@@ -377,6 +442,9 @@ func (a *Accounts) ChangeEmail(ctx context.Context, username, password string, c
 
 // SignOut ends all sign-ins of the caller.
 func (a *Accounts) SignOut(ctx context.Context, caller Caller) error {
+	if _, err := a.look(ctx, caller); err != nil {
+		return err
+	}
 	isThere, err := a.store.SignOut(ctx, caller.ID)
 	if err == nil && !isThere {
 		return ErrNoIdentity
@@ -386,14 +454,23 @@ func (a *Accounts) SignOut(ctx context.Context, caller Caller) error {
 
 // account returns the account of a caller who signs in by password.
 func (a *Accounts) account(ctx context.Context, caller Caller) (Account, error) {
-	account, err := a.store.Account(ctx, caller.ID)
+	account, err := a.look(ctx, caller)
+	if err == nil && !account.IsPassword {
+		return Account{}, ErrNoPassword
+	}
+	return account, err
+}
+
+// look returns the account of a caller.
+func (a *Accounts) look(ctx context.Context, caller Caller) (Account, error) {
+	account, err := a.store.Account(ctx, caller.Identity)
 	switch {
 	case err != nil:
 		return Account{}, err
 	case !account.IsThere:
 		return Account{}, ErrNoIdentity
-	case !account.IsPassword:
-		return Account{}, ErrNoPassword
+	case account.IsOver:
+		return Account{}, ErrInvalid
 	}
 	return account, nil
 }

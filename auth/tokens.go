@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ type Tokens struct {
 // Identity is the identity of a caller.
 type Identity struct {
 	ID     string // empty means anonymous
+	Token  string // when the access token was issued, in seconds, and Family; empty for a machine's key
 	Family string // of the sign-in, named by familyName; empty if unknown
 }
 
@@ -262,7 +264,11 @@ func (t *Tokens) verify(token string) (verification, error) {
 	if !decodePart(body, &c) || c.Issuer != t.baseURL || c.Audience != t.baseURL || c.Subject == "" || c.Expires == 0 {
 		return verification{}, ErrInvalid
 	}
-	return verification{identity: Identity{ID: c.Subject, Family: c.Family}, expires: time.Unix(c.Expires, 0)}, nil
+	issued := strconv.FormatInt(c.IssuedAt, 10)
+	return verification{
+		identity: Identity{ID: c.Subject, Token: issued + " " + c.Family, Family: c.Family},
+		expires:  time.Unix(c.Expires, 0),
+	}, nil
 }
 
 // decodePart reads a part of a token: a JSON object in base64url.

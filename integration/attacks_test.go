@@ -304,16 +304,16 @@ func TestSessionHasNoEffect(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := []struct{ statement, want string }{
-		{`select api.get_note('ann1', null)`, "SP403"},
-		{`select api.get_note('ann1', 'ben')`, "SP403"},
-		{`select api.get_note('ann1', 'ann')`, "secret of ann"},
+		{`select api.get_note('ann1', null, null)`, "SP403"},
+		{`select api.get_note('ann1', 'ben', null)`, "SP403"},
+		{`select api.get_note('ann1', 'ann', null)`, "secret of ann"},
 		{`select api.get_shared('ann1', '{"identityId":"ben","headers":{"x_key":""}}')`, "SP403"},
 		{`select api.update_note('{"where":{"id":"ann1"},"values":{"text":"taken"}}', '{"identityId":"ben"}')`, "SP403"},
-		{`select api.rename_note('ann1', 'secret of ann', 'ann')`, "SP403"},
+		{`select api.rename_note('ann1', 'secret of ann', 'ann', null)`, "SP403"},
 		{`select pg_catalog.count(*)::text from api.list_notes('{"totalCount":true}', '{"identityId":"ben"}')`, `20`},
 		{`select api.create_note('{"owner":{"id":"ben"},"text":"x","code":"new"}', '{"identityId":"ann"}')`, "SP403"},
-		{`select api.delete_note('ben1', 'ann')`, "SP403"},
-		{`select api.get_note('ben1', '')`, "SP403"}, // nobody
+		{`select api.delete_note('ben1', 'ann', null)`, "SP403"},
+		{`select api.get_note('ben1', '', null)`, "SP403"}, // nobody
 	}
 	sessions := []struct {
 		name, setUp string

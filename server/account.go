@@ -14,7 +14,7 @@ func (s *Server) runAccount(c *fiber.Ctx, action *action, in []byte, who *caller
 	defer stop()
 	err := account.Run(ctx, s.signIn.Accounts, action.Action, in, auth.Caller{
 		Client:   s.signIn.ClientOf(c),
-		Identity: auth.Identity{ID: who.identity, Family: who.family},
+		Identity: auth.Identity{ID: who.identity, Token: who.token, Family: who.family},
 	})
 	if err != nil {
 		return err

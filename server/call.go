@@ -40,7 +40,7 @@ func (s *Server) call(c *fiber.Ctx) error {
 		return err
 	}
 
-	caller := caller{identity: who.ID, family: who.Family, zone: zone, request: request.Of(c)}
+	caller := caller{identity: who.ID, token: who.Token, family: who.Family, zone: zone, request: request.Of(c)}
 	return s.onNewest(c, r, exposed, func(r *served, api *api) error {
 		return s.perform(c, r, api, &caller)
 	})
@@ -195,7 +195,7 @@ func (s *Server) ask(
 	if !action.Kind.Writes() { // a write must be answered
 		answered.Hold = s.holdAnswer(c)
 	}
-	params := answered.Parameters(call.input, who.identity, call.context)
+	params := answered.Parameters(call.input, who.identity, who.token, call.context)
 	var err error
 	if s.readers != nil && action.Kind.Writes() {
 		st.after = s.noting(c, who)
@@ -315,6 +315,7 @@ func isOvertaken(err error) bool {
 // caller is the identity and the client of a request.
 type caller struct {
 	identity string // empty for an anonymous caller
+	token    string // of auth.Identity; empty for a machine's key
 	family   string // of the sign-in; empty if it is not known
 	zone     string
 	request  *request.Request
@@ -328,6 +329,10 @@ func (who *caller) context(c *fiber.Ctx, r *served) []byte {
 	if who.identity != "" {
 		b = append(b, `,"identityId":`...)
 		b = answer.Quote(b, who.identity)
+	}
+	if who.token != "" {
+		b = append(b, `,"token":`...)
+		b = answer.Quote(b, who.token)
 	}
 	if who.zone != defaultZone {
 		b = append(b, `,"timeZone":"`...)

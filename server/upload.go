@@ -30,7 +30,7 @@ func (s *Server) upload(c *fiber.Ctx) error {
 	if c.Method() != fiber.MethodPost {
 		return refusal.NotAllowed(fiber.MethodPost)
 	}
-	caller := caller{identity: who.ID, zone: zone, request: request.Of(c)}
+	caller := caller{identity: who.ID, token: who.Token, zone: zone, request: request.Of(c)}
 	return s.onNewest(c, r, exposed, func(r *served, api *api) error {
 		return s.allowUpload(c, r, api, &caller)
 	})

@@ -32,7 +32,7 @@ func reset(does, token, want string) accountStep {
 }
 
 func verify(does, token, want string) accountStep {
-	return accountStep{does, `select platform.auth_verify($1)`, []any{hash(token)}, want}
+	return accountStep{does, `select platform.auth_verify($1, null, null)`, []any{hash(token)}, want}
 }
 
 func asked(email, token string) accountStep {
@@ -60,6 +60,15 @@ const (
 	families = `select string_agg(encode(key, 'escape') || case when revoked_at is null then ' holds' else ' ended' end, ', ' order by id) from platform.auth_family`
 	waiting  = `select coalesce(string_agg(concat_ws(' ', name, coalesce(recipient, 'nobody'), encode(content, 'escape')), ', ' order by id), 'none') from platform.mail`
 	proofs   = `select count(*)::text from platform.auth_proof`
+
+	// over are the tokens that are over of ada's sign-ins a, b and d and of one that is not known, issued so many seconds after now.
+	over = `
+		select coalesce(string_agg(at || ' ' || name, ', ' order by at, name), 'none')
+		from unnest('{-3600,0,30,120}'::integer[]) as at
+		cross join unnest('{a,b,d,unknown}'::text[]) as name
+		cross join platform.auth_account('ada', 'https://api',
+			floor(extract(epoch from now()))::bigint + at || ' ' || translate(encode(sha256(repeat(name, 32)::bytea), 'base64'), '+/=', '-_')) as account
+		where account.is_over and (name <> 'd' or exists (select from platform.auth_family where key = repeat('d', 32)::bytea))`
 )
 
 // TestAccounts runs through the life of accounts, and through attacks on them.
@@ -157,18 +166,54 @@ func TestAccounts(t *testing.T) {
 			verification("imported", "ada@example.com", "y"),
 			is("nor to somebody else's address", `select count(*)::text from platform.mail`, "2"),
 		}},
+		{"proof by a password", []accountStep{
+			begin,
+			verification("ada", "ada@example.com", "v"), verification("ada", "ada@example.com", "w"),
+			is("whose account", `select concat_ws(' ', identity_id, email, created_at is not null) from platform.auth_proof_find(sha256('v'))`, "ada ada@example.com t"),
+			is("nobody's", `select concat_ws(' ', 'none', identity_id, email) from platform.auth_proof_find(sha256('x'))`, "none"),
+			is("one of before", `select platform.auth_verify(sha256('v'), 'another hash', null)`, "refused"),
+			is("the right one", `select platform.auth_verify(sha256('w'), 'hash of ada', null)`, "ok"),
+			is("all of its sign-ins have ended", families, a+" ended, "+b+" ended, "+c+" holds"),
+		}},
+		{"somebody else has signed up with an address", []accountStep{
+			begin,
+			verification("ada", "ada@example.com", "v"), change("hash of ada", "new@example.com", "w", "0 t"),
+			is("its owner says so", `select platform.auth_disown(sha256('v'))::text`, "true"),
+			is("no address and no password", `select (email is null and password is null)::text from app.identity where id = 'ada'`, "true"),
+			is("no sign-in", families, a+" ended, "+b+" ended, "+c+" holds"),
+			is("no token", proofs, "0"),
+			is("once", `select platform.auth_disown(sha256('v'))::text`, "false"),
+			is("the address is free", `select concat_ws(' ', wait, is_created) from platform.auth_password_create('ada@example.com', 'https://api', 'h', null, null, '1 day', '192.0.2.1', `+unreached+`, null, null, null)`, "0 t"),
+		}},
+		{"somebody else wants an address", []accountStep{
+			begin,
+			change("hash of ada", "new@example.com", "w", "0 t"),
+			is("its owner says so", `select platform.auth_disown(sha256('w'))::text`, "true"),
+			is("the account stays", ada, "ada@example.com, f, hash of ada"),
+			is("signed in", families, a+" holds, "+b+" holds, "+c+" holds"),
+			verify("the token", "w", "refused"),
+		}},
+		{"access tokens", []accountStep{
+			begin,
+			is("before any change", over, "none"),
+			is("by one of the sign-ins", `select concat_ws(' ', wait, is_changed) from platform.auth_change_password('ada', 'hash of ada', 'new hash', sha256(repeat('b', 32)::bytea), 'ada@example.com', '192.0.2.1', `+unreached+`)`, "0 t"),
+			is("all but its own", over, "-3600 a, -3600 unknown, 0 a, 0 unknown, 30 a, 30 unknown"),
+			is("all", `select platform.auth_sign_out('ada')::text`, "true"),
+			do("another sign-in", `select platform.auth_start('ada', sha256('d'), repeat('d', 32)::bytea, '1 day')`),
+			is("but the new one", over, "-3600 a, -3600 b, -3600 unknown, 0 a, 0 b, 0 unknown, 30 a, 30 b, 30 unknown"),
+		}},
 		{"another address", []accountStep{
 			begin,
 			asked("ada@example.com", "t"),
 			change("another hash", "new@example.com", "w", "0 f"),
 			change("hash of ada", "new@example.com", "w", "0 t"), change("hash of ada", "newer@example.com", "x", "0 t"),
 			is("it is to be proven first", ada, "ada@example.com, f, hash of ada"),
-			verify("the token", "w", "ok"),
+			is("by one of the sign-ins", `select platform.auth_verify(sha256('w'), null, sha256(repeat('b', 32)::bytea))`, "ok"),
 			is("changed, and proven", ada, "new@example.com, t, hash of ada"),
 			is("the old address is told", waiting,
 				"resetPassword ada@example.com mail, changeEmail new@example.com mail, changeEmail newer@example.com mail, emailChanged ada@example.com notice"),
 			verify("a replay", "w", "refused"), verify("the other", "x", "refused"), reset("sent to the old address", "t", "false"),
-			is("sign-ins go on", families, a+" holds, "+b+" holds, "+c+" holds"),
+			is("the other one ends", families, a+" ended, "+b+" holds, "+c+" holds"),
 		}},
 		{"an address that is taken meanwhile", []accountStep{
 			change("hash of ada", "new@example.com", "w", "0 t"),
@@ -297,7 +342,7 @@ func TestRacesOfTokens(t *testing.T) {
 	}{
 		{"the same to reset", `select platform.auth_reset($1, 'new hash', 'x')::text`, []string{"t", "t", "t", "t"}},
 		{"several to reset", `select platform.auth_reset($1, 'new hash', 'x')::text`, []string{"t", "u", "t", "u"}},
-		{"to reset, and to change the address", `select case when platform.auth_reset($1, 'new hash', 'x') or platform.auth_verify($1) = 'ok' then 'true' end`,
+		{"to reset, and to change the address", `select case when platform.auth_reset($1, 'new hash', 'x') or platform.auth_verify($1, null, null) = 'ok' then 'true' end`,
 			[]string{"t", "w", "u", "w"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -89,11 +89,11 @@ func TestArguments(t *testing.T) {
 	}
 
 	for action, want := range map[string]string{
-		"byText": "text, text, text", "byAt": "text, timestamp with time zone, text", "mine": "jsonb",
+		"byText": "text, text, text, text", "byAt": "text, timestamp with time zone, text, text", "mine": "jsonb",
 		"byCaller": "jsonb, jsonb", // it has an input of that name
 		"byChoice": "jsonb, jsonb", // one may be absent
 		"thing":    "jsonb, jsonb", // thing.id would be its argument
-		"drop":     "text, text, text",
+		"drop":     "text, text, text, text",
 	} {
 		if got := a.action(t, action).Signature(); got != want {
 			t.Errorf("%s takes (%s), want (%s)", action, got, want)
@@ -158,9 +158,9 @@ func TestArgumentsOfWrites(t *testing.T) {
 	a := newApp(t, "papers", papers)
 	a.exec(t, "insert into app.owner (id, name) values ('o1', 'One'), ('o2', 'Two')")
 	for action, want := range map[string]string{
-		"createTyped": "text, text, text, text, boolean, bigint, numeric, boolean, date, timestamp with time zone, interval, text, text, text, text",
+		"createTyped": "text, text, text, text, boolean, bigint, numeric, boolean, date, timestamp with time zone, interval, text, text, text, text, text",
 		"updateTyped": "text, text, text, boolean, text, text, boolean, bigint, boolean, numeric, boolean, boolean, date, boolean, " +
-			"timestamp with time zone, boolean, interval, boolean, text, boolean, text, text, text",
+			"timestamp with time zone, boolean, interval, boolean, text, boolean, text, text, text, text",
 		"createPlain": release.PlainSignature,
 		"updatePlain": release.PlainSignature,
 	} {
@@ -216,27 +216,32 @@ func TestArgumentsOfWrites(t *testing.T) {
 func TestParameters(t *testing.T) {
 	t.Parallel()
 	m := &release.Manifest{}
-	for _, test := range []struct{ arguments, caller, want string }{
-		{"", "me", `["{\"b\":1,\"a\":\"x\\n\"}" "{}"]`},
-		{"a", "me", `["x\n" "me"]`},
-		{"ab", "", `["x\n" "1" ""]`},
-		{"bc", "me", `["1" "" "me"]`},
-		{"a+", "me", `["x\n" "{}"]`},
+	for _, test := range []struct{ arguments, caller, token, want string }{
+		{"", "me", "9 s", `["{\"b\":1,\"a\":\"x\\n\"}" "{}"]`},
+		{"a", "me", "9 s", `["x\n" "me" "9 s"]`},
+		{"ab", "", "", `["x\n" "1" "" ""]`},
+		{"bc", "me", "9 s", `["1" "" "me" "9 s"]`},
+		{"a-", "me", "9 s", `["x\n" "me"]`}, // as releases of earlier versions have it
+		{"a+", "me", "9 s", `["x\n" "{}"]`},
 	} {
 		action := &release.Action{Name: "get", Kind: release.Delete, Function: "get"}
-		last := release.Argument{Name: "caller", Type: "text"}
+		last := []release.Argument{{Name: "caller", Type: "text"}, {Name: "access_token", Type: "text"}}
 		for _, name := range test.arguments {
-			if name == '+' {
-				last = release.Argument{Name: "context", Type: release.ContextType}
+			switch name {
+			case '-':
+				last = last[:1]
+				continue
+			case '+':
+				last = []release.Argument{{Name: "context", Type: release.ContextType}}
 				continue
 			}
 			action.Arguments = append(action.Arguments, release.Argument{Name: string(name), Type: "text", Input: string(name)})
 		}
 		if test.arguments != "" {
-			action.Arguments = append(action.Arguments, last)
+			action.Arguments = append(action.Arguments, last...)
 		}
 		plan := answer.NewPlan(m, action, 0).Begin(answer.Page{}, nil)
-		if got := fmt.Sprintf("%q", plan.Parameters([]byte(`{"b":1,"a":"x\n"}`), test.caller, []byte("{}"))); got != test.want {
+		if got := fmt.Sprintf("%q", plan.Parameters([]byte(`{"b":1,"a":"x\n"}`), test.caller, test.token, []byte("{}"))); got != test.want {
 			t.Errorf("arguments %q: got %s, want %s", test.arguments, got, test.want)
 		}
 	}
@@ -287,9 +292,9 @@ func TestArgumentsOfForms(t *testing.T) {
 			'2026-01-01'::date + n % 5, '2026-01-01Z'::timestamptz + n * interval '1 hour', n % 4 * interval '1 day', nullif('h' || n % 2, 'h0'), 't0', n % 2
 		from generate_series(0, 39) as n`, text)
 	for action, want := range map[string]string{
-		"things": "text, text, bigint, numeric, boolean, date, interval, text, text, text, date, timestamp with time zone, bigint, date, text, bigint, text, text",
+		"things": "text, text, bigint, numeric, boolean, date, interval, text, text, text, date, timestamp with time zone, bigint, date, text, bigint, text, text, text",
 		"keyed":  "text, text, bigint, jsonb, text",
-		"owned":  "text, text, bigint, text, text",
+		"owned":  "text, text, bigint, text, text, text",
 		"anyOf":  "jsonb, jsonb, text", // an array
 		"formed": "jsonb, jsonb, text", // its input has the name of an argument
 	} {
@@ -358,11 +363,12 @@ func TestParametersOfForms(t *testing.T) {
 		Function: "list__foreseen", Forms: []string{"a.equals"}, Seeks: true, Arguments: []release.Argument{
 			{Name: "a", Type: "text", Input: "where.a.equals"}, {Name: "after_at", Type: "text", Input: "position.0"},
 			{Name: "after_id", Type: "text", Input: "position.1"}, {Name: "first", Type: "bigint", Input: "first"}, {Name: "caller", Type: "text"},
+			{Name: "access_token", Type: "text"},
 		},
 	}}
 	m := &release.Manifest{Records: map[string][]release.Member{"R": {{Name: "id", Column: "id", Type: release.TextMember}}}}
 	plan := answer.NewForm(m, action, "a.equals", 0)
-	if sql, want := plan.Begin(answer.Page{}, nil).Statement().SQL, `select "id" from "api"."list__foreseen"($1, $2, $3, $4, $5, 'a.equals')`; sql != want {
+	if sql, want := plan.Begin(answer.Page{}, nil).Statement().SQL, `select "id" from "api"."list__foreseen"($1, $2, $3, $4, $5, $6, 'a.equals')`; sql != want {
 		t.Errorf("got %s, want %s", sql, want)
 	}
 	for _, test := range []struct {
@@ -370,11 +376,11 @@ func TestParametersOfForms(t *testing.T) {
 		page answer.Page
 		want string
 	}{
-		{`{"where":{"a":{"equals":"x"}}}`, answer.Page{}, `["x" "" "" "51" "me"]`},
-		{`{"where":{"a":{"equals":"x"}},"first":20}`, answer.Page{Size: 20}, `["x" "" "" "21" "me"]`},
-		{`{"where":{"a":{"equals":"x"}},"first":20,"after":"c","position":["y","z"]}`, answer.Page{Size: 20, Cursor: "c", HasCursor: true}, `["x" "y" "z" "22" "me"]`},
+		{`{"where":{"a":{"equals":"x"}}}`, answer.Page{}, `["x" "" "" "51" "me" "9 s"]`},
+		{`{"where":{"a":{"equals":"x"}},"first":20}`, answer.Page{Size: 20}, `["x" "" "" "21" "me" "9 s"]`},
+		{`{"where":{"a":{"equals":"x"}},"first":20,"after":"c","position":["y","z"]}`, answer.Page{Size: 20, Cursor: "c", HasCursor: true}, `["x" "y" "z" "22" "me" "9 s"]`},
 	} {
-		if got := fmt.Sprintf("%q", plan.Begin(test.page, nil).Parameters([]byte(test.body), "me", nil)); got != test.want {
+		if got := fmt.Sprintf("%q", plan.Begin(test.page, nil).Parameters([]byte(test.body), "me", "9 s", nil)); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.body, got, test.want)
 		}
 	}

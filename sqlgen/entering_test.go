@@ -71,6 +71,7 @@ var (
 		reads string
 	}{
 		{regexp.MustCompile(`platform\.(?:identity_id|require_caller|refuse|refuse_or_miss|refuse_or_nothing|require_valid)\(`), "identity_id"},
+		{regexp.MustCompile(`platform\.(?:require_caller|refuse|refuse_or_miss|refuse_or_nothing|require_valid)\(|related\.caller__roles`), "token"},
 		{regexp.MustCompile(`platform\.(?:time_zone|current_period)\(`), "time_zone"},
 		{regexp.MustCompile(`": \["(?:Date|Timestamp)\??",`), "time_zone"}, // a field that platform.filter_sql compares with periods
 		{regexp.MustCompile(`platform\.header\(\s*'(\w+)'`), "headers.$1"},

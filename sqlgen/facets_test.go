@@ -203,7 +203,7 @@ func TestFacetsOfFatPages(t *testing.T) {
 		for {
 			into.Restart()
 			st := into.Statement()
-			rows := a.server.PgConn().ExecParams(t.Context(), st.SQL, into.Parameters([]byte(`{"first":9}`), "", []byte(`{}`)), nil, nil, st.Formats).Read()
+			rows := a.server.PgConn().ExecParams(t.Context(), st.SQL, into.Parameters([]byte(`{"first":9}`), "", "", []byte(`{}`)), nil, nil, st.Formats).Read()
 			if rows.Err != nil {
 				t.Fatal(rows.Err)
 			}

@@ -49,12 +49,13 @@ func Of(ctx context.Context, conn *pgx.Conn, manifest, function, input, callCont
 	}
 	var who struct {
 		Caller string `json:"identityId"`
+		Token  string `json:"token"`
 	}
 	if err := json.Unmarshal([]byte(callContext), &who); err != nil {
 		return "", fmt.Errorf("read a context: %w", err)
 	}
 	into := plan.Begin(page, nil)
-	if err := call(ctx, conn, plan, into, input, who.Caller, callContext); err != nil {
+	if err := call(ctx, conn, plan, into, input, who.Caller, who.Token, callContext); err != nil {
 		return "", err
 	}
 	if into.IsUnsure() {
@@ -63,7 +64,7 @@ func Of(ctx context.Context, conn *pgx.Conn, manifest, function, input, callCont
 			return "", err
 		}
 		into = general.Begin(page, nil)
-		if err := call(ctx, conn, general, into, input, who.Caller, callContext); err != nil {
+		if err := call(ctx, conn, general, into, input, who.Caller, who.Token, callContext); err != nil {
 			return "", err
 		}
 	}
@@ -71,9 +72,9 @@ func Of(ctx context.Context, conn *pgx.Conn, manifest, function, input, callCont
 	return string(text), nil
 }
 
-func call(ctx context.Context, conn *pgx.Conn, plan *answer.Plan, into *answer.Answer, input, caller, callContext string) error {
+func call(ctx context.Context, conn *pgx.Conn, plan *answer.Plan, into *answer.Answer, input, caller, token, callContext string) error {
 	st := into.Statement()
-	result := conn.PgConn().ExecParams(ctx, st.SQL, into.Parameters([]byte(input), caller, []byte(callContext)), nil, nil, st.Formats).Read()
+	result := conn.PgConn().ExecParams(ctx, st.SQL, into.Parameters([]byte(input), caller, token, []byte(callContext)), nil, nil, st.Formats).Read()
 	for _, row := range result.Rows {
 		into.Row(row)
 	}

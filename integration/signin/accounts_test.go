@@ -284,7 +284,8 @@ func TestVerificationRequired(t *testing.T) {
 	b := newBrowser(t)
 	for range 2 { // a program that looks at mails opens the link, too
 		page := b.get(t, s.url+"/auth/verify?token="+again)
-		if page.StatusCode != 200 || !strings.Contains(page.body, `value="`+again+`"`) || !strings.Contains(page.body, `<form method="post">`) {
+		if page.StatusCode != 200 || !strings.Contains(page.body, `value="`+again+`"`) || !strings.Contains(page.body, `<form method="post">`) ||
+			!strings.Contains(page.body, "was made on "+time.Now().UTC().Format("2 January 2006")) || !strings.Contains(page.body, "This was not me") {
 			t.Fatalf("got the page %d\n%s", page.StatusCode, page.body)
 		}
 		if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") {
@@ -295,10 +296,19 @@ func TestVerificationRequired(t *testing.T) {
 		}
 	}
 	refuse("correct-canary", unproven)
-	if page := b.post(t, s.url+"/auth/verify", url.Values{"token": {again}}); page.StatusCode != 200 || !strings.Contains(page.body, "is confirmed") {
+	for _, wrong := range []string{"", "wrong-canary"} { // the link alone proves nothing: somebody else may have signed up
+		page := b.post(t, s.url+"/auth/verify", url.Values{"token": {again}, "password": {wrong}})
+		if page.StatusCode != 400 || !strings.Contains(page.body, "is not the password") {
+			t.Errorf("with the password %q got the page %d\n%s", wrong, page.StatusCode, page.body)
+		}
+	}
+	refuse("correct-canary", unproven)
+	_, again = await(t, mails, 2)
+	right := url.Values{"token": {again}, "password": {"correct-canary"}}
+	if page := b.post(t, s.url+"/auth/verify", right); page.StatusCode != 200 || !strings.Contains(page.body, "is confirmed") {
 		t.Fatalf("got the page %d\n%s", page.StatusCode, page.body)
 	}
-	if page := b.post(t, s.url+"/auth/verify", url.Values{"token": {again}}); page.StatusCode != 400 || !strings.Contains(page.body, "has expired or was already used") {
+	if page := b.post(t, s.url+"/auth/verify", right); page.StatusCode != 400 || !strings.Contains(page.body, "has expired or was already used") {
 		t.Errorf("for a replay got the page %d\n%s", page.StatusCode, page.body)
 	}
 	if page := b.get(t, s.url+`/auth/verify?token=%22%3E%3Cscript%3E`); strings.Contains(page.body, "<script>") {
@@ -330,10 +340,13 @@ func TestVerificationSent(t *testing.T) {
 	if log := s.log.String(); strings.Contains(log, "cannot look for due mails") { // the server goes on to the next mail
 		t.Errorf("after the first mail, the log has\n%s", log)
 	}
-	s.must(t, "", "verifyEmail", map[string]string{"token": token})
+	s.refused(t, "", "verifyEmail", map[string]string{"token": token}, 400, `"field":"password"`)
+	other := s.signUp(t, "bob@example.com", "correct-canary")
+	s.refused(t, other.AccessToken, "verifyEmail", map[string]string{"token": token}, 400, `"field":"password"`)
+	s.must(t, signedIn.AccessToken, "verifyEmail", map[string]string{"token": token})
 	s.refused(t, "", "verifyEmail", map[string]string{"token": token}, 400, `"field":"token"`)
 	s.must(t, signedIn.AccessToken, "requestEmailVerification", nil)
-	if !value[bool](t, s, `select email_verified from app.identity`) || len(mails.Taken()) != 2 {
+	if !value[bool](t, s, `select email_verified from app.identity where email = 'ada@example.com'`) || len(mails.Taken()) != 3 {
 		t.Error("the address is not proven, or a proven one is asked for again")
 	}
 }
@@ -355,7 +368,7 @@ func TestChangeEmail(t *testing.T) {
 		t.Log("somebody else may sign up with the address meanwhile")
 		s.exec(t, `delete from app.identity where email = 'new@example.com'`)
 	}
-	s.must(t, "", "verifyEmail", map[string]string{"token": token})
+	s.must(t, signedIn.AccessToken, "verifyEmail", map[string]string{"token": token})
 	m, link := await(t, mails, 1)
 	if subject, text, html := read(t, m); m.To != "ada@example.com" || subject != "Your e-mail address has changed" || link != "" ||
 		!strings.Contains(text, "new@example.com") || strings.Contains(html, "<a ") {
@@ -371,7 +384,7 @@ func TestChangeEmail(t *testing.T) {
 	// Only a reader of its mails learns whether an address is in use.
 	s.must(t, signedIn.AccessToken, "changeEmail", map[string]string{"email": "bob@example.com", "password": "correct-canary"})
 	_, token = await(t, mails, 2)
-	s.refused(t, "", "verifyEmail", map[string]string{"token": token}, 409, "the e-mail address belongs to another identity")
+	s.refused(t, "", "verifyEmail", map[string]string{"token": token, "password": "correct-canary"}, 409, "the e-mail address belongs to another identity")
 }
 
 // TestChangePassword changes a password and ends all sign-ins but the caller's.
@@ -396,10 +409,99 @@ func TestChangePassword(t *testing.T) {
 			t.Errorf("out everywhere, but got %+v", got)
 		}
 	}
+	fourth := s.password(t, "ada@example.com", "battery-canary")
 	for range 10 {
-		s.act(t, third.AccessToken, "changePassword", map[string]string{"oldPassword": "wrong-canary", "password": "battery-canary"})
+		s.act(t, fourth.AccessToken, "changePassword", map[string]string{"oldPassword": "wrong-canary", "password": "battery-canary"})
 	}
-	s.refused(t, third.AccessToken, "changePassword", map[string]string{"oldPassword": "battery-canary", "password": "another-canary"}, 429, "ERR_RATE_LIMITED")
+	s.refused(t, fourth.AccessToken, "changePassword", map[string]string{"oldPassword": "battery-canary", "password": "another-canary"}, 429, "ERR_RATE_LIMITED")
+}
+
+// TestAccessTokensEnd calls with access tokens from before a change of the account that makes them void.
+func TestAccessTokensEnd(t *testing.T) {
+	t.Parallel()
+	const email = "future@staff.example"
+	for _, change := range []struct {
+		name   string
+		stays  bool // the sign-in that makes the change
+		change func(t *testing.T, s *service, mails *mailserver.Server, own tokens)
+	}{
+		{"resetPassword", false, func(t *testing.T, s *service, mails *mailserver.Server, _ tokens) {
+			s.must(t, "", "requestPasswordReset", map[string]string{"email": email, "redirectUrl": redirectTo})
+			_, token := await(t, mails, 0)
+			s.must(t, "", "resetPassword", map[string]string{"token": token, "password": "correct-canary"})
+		}},
+		{"changePassword", true, func(t *testing.T, s *service, _ *mailserver.Server, own tokens) {
+			s.must(t, own.AccessToken, "changePassword", map[string]string{"oldPassword": "correct-canary", "password": "correct-canary"})
+			s.exec(t, `update app.identity set email_verified = true`)
+		}},
+		{"signOutEverywhere", false, func(t *testing.T, s *service, _ *mailserver.Server, own tokens) {
+			s.must(t, own.AccessToken, "signOutEverywhere", nil)
+			s.exec(t, `update app.identity set email_verified = true`)
+		}},
+		{"verifyEmail by its token", true, func(t *testing.T, s *service, mails *mailserver.Server, own tokens) {
+			s.must(t, own.AccessToken, "requestEmailVerification", nil)
+			_, token := await(t, mails, 0)
+			s.must(t, own.AccessToken, "verifyEmail", map[string]string{"token": token})
+		}},
+		{"verifyEmail by its password", false, func(t *testing.T, s *service, mails *mailserver.Server, own tokens) {
+			s.must(t, own.AccessToken, "requestEmailVerification", nil)
+			_, token := await(t, mails, 0)
+			s.must(t, "", "verifyEmail", map[string]string{"token": token, "password": "correct-canary"})
+		}},
+	} {
+		t.Run(change.name, func(t *testing.T) {
+			t.Parallel()
+			s, mails := withMail(t, options{})
+			own := s.signUp(t, email, "correct-canary")
+			old := s.password(t, email, "correct-canary")
+			key := s.machineKey(t, email)
+			change.change(t, s, mails, own)
+			later := s.password(t, email, "correct-canary")
+			for _, caller := range []struct {
+				name, token string
+				isOver      bool
+			}{
+				{"another sign-in", old.AccessToken, true},
+				{"the sign-in that made the change", own.AccessToken, !change.stays},
+				{"a later sign-in", later.AccessToken, false},
+				{"a machine", key, false},
+			} {
+				for _, action := range []string{"listAllNotes", "listVerifiedNotes", "listNotes", "createNote", "requestEmailVerification"} {
+					input := map[string]map[string]string{"createNote": {"text": "x"}}[action]
+					if action == "requestEmailVerification" && caller.isOver {
+						action = "signOutEverywhere"
+					}
+					got := s.act(t, caller.token, action, input)
+					if isOver := got.status == 401 && strings.Contains(got.body, "the access token is not valid"); isOver != caller.isOver || !isOver && got.status != 200 {
+						t.Errorf("%s, %s: got %d %s, want 401: %t", caller.name, action, got.status, got.body, caller.isOver)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestNotMe takes an address from the account of somebody else.
+func TestNotMe(t *testing.T) {
+	t.Parallel()
+	s, mails := withMail(t, options{settings: "  password: {verification: send}\n"})
+	squatter := s.signUp(t, "ada@example.com", "squatter-canary")
+	_, token := await(t, mails, 0)
+	b := newBrowser(t)
+	page := b.post(t, s.url+"/auth/verify", url.Values{"token": {token}, "disown": {"yes"}})
+	if page.StatusCode != 200 || !strings.Contains(page.body, "Nobody can sign in with your address any more") {
+		t.Fatalf("got the page %d\n%s", page.StatusCode, page.body)
+	}
+	if got := s.act(t, squatter.AccessToken, "createNote", map[string]string{"text": "x"}); got.status != 401 {
+		t.Errorf("the squatter's access token: got %d %s", got.status, got.body)
+	}
+	if got := s.refresh(t, squatter.RefreshToken); got.Error != "invalid_grant" {
+		t.Errorf("the squatter's refresh token: got %+v", got)
+	}
+	s.signUp(t, "ada@example.com", "correct-canary")
+	if page := b.get(t, s.url+"/auth/verify?token="+token); page.StatusCode != 400 {
+		t.Errorf("the link once more: got the page %d\n%s", page.StatusCode, page.body)
+	}
 }
 
 // machineKey makes a key of an identity like the command.
@@ -632,7 +734,7 @@ func TestMailPage(t *testing.T) {
 	if match == nil || !strings.Contains(page.body, "to ada@example.com") || !strings.Contains(page.body, "not sent: no mail server is configured") {
 		t.Fatalf("got the page %d\n%s", page.StatusCode, page.body)
 	}
-	s.must(t, "", "verifyEmail", map[string]string{"token": match[1]})
+	s.must(t, "", "verifyEmail", map[string]string{"token": match[1], "password": "correct-canary"})
 	if home := b.get(t, s.url+"/"); !regexp.MustCompile(`<a href="[./]*mail">Mails</a>`).MatchString(home.body) {
 		t.Error("the page of the application does not lead to the mails")
 	}

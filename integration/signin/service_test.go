@@ -35,9 +35,12 @@ model Note {
   actions {
     create createNote() with (text) { @set(note.author = ctx.identity) }
     list listNotes()
+    list listAllNotes() { @permission(roles: [Staff]) }
+    list listVerifiedNotes() { @permission(expression: ctx.identity.emailVerified) }
   }
   @permission(expression: note.author == ctx.identity, actions: [create, list])
 }
+role Staff { domains { "staff.example" } }
 `
 
 // claims are the further claims that the application stores.

@@ -23,9 +23,9 @@ type action struct {
 	run           func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error
 }
 
-// property is a required property of an input.
+// property is a property of an input.
 type property struct {
-	name   string
+	name   string // an optional one ends in ?
 	schema *release.JSONSchema
 }
 
@@ -65,10 +65,11 @@ var actions = []action{
 	},
 	{
 		name: "verifyEmail", needsMail: true, needsPassword: true,
-		doc:   "Proves an e-mail address with a token from its mail, which is valid once, for a day.",
-		input: []property{{"token", textSchema}},
+		doc: "Proves an e-mail address with a token from its mail, which is valid once, for a day. " +
+			"The caller is signed in to the account, or gives its password. Ends all other sign-ins.",
+		input: []property{{"token", textSchema}, {"password?", passwordSchema}},
 		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error {
-			return a.VerifyEmail(ctx, in["token"], caller.Client)
+			return a.VerifyEmail(ctx, in["token"], in["password"], caller)
 		},
 	},
 	{
@@ -90,7 +91,7 @@ var actions = []action{
 	},
 	{
 		name: "signOutEverywhere", needsCaller: true,
-		doc: "Ends all sign-ins of the caller. Access tokens that were issued before are valid until they expire.",
+		doc: "Ends all sign-ins of the caller, and their access tokens.",
 		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) error {
 			return a.SignOut(ctx, caller)
 		},
@@ -163,8 +164,11 @@ func addSchema(m *release.Manifest, action, suffix string, properties []property
 	var members release.Properties
 	var required []string
 	for _, p := range properties {
-		members = members.With(p.name, p.schema)
-		required = append(required, p.name)
+		name, isOptional := strings.CutSuffix(p.name, "?")
+		members = members.With(name, p.schema)
+		if !isOptional {
+			required = append(required, name)
+		}
 	}
 	schema := release.ObjectOf(members)
 	if len(required) > 0 {
@@ -209,7 +213,9 @@ func Refuse(err error) error {
 	case errors.As(err, &conflict):
 		return refusal.Conflict.Saying("%s", conflict)
 	case errors.As(err, &gone):
-		return &refusal.AuthenticationFailed
+		r := refusal.AuthenticationFailed
+		r.Message = gone.Error()
+		return &r
 	case errors.As(err, &refused):
 		return refusal.OfAuth(refused)
 	}

@@ -3,8 +3,10 @@ package account
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"html/template"
 	"net/http"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -36,42 +38,59 @@ type Page struct {
 
 // view is the content of the page: a question, or the result of the answer.
 type view struct {
-	Token   string // empty once the result is known
-	Problem string
+	Token    string // empty once the result is known
+	Made     string // the day on which the account was made
+	Disowned bool   // the account was a stranger's
+	Problem  string
 }
 
-// Show asks for confirmation, and then proves the address. Opening the link changes
-// nothing, since programs that check mails open it too.
+// Show asks for confirmation, and then proves the address, or takes it from the account of a stranger. Opening the link
+// changes nothing, since programs that check mails open it too.
 func (p *Page) Show(c *fiber.Ctx) error {
-	switch c.Method() {
-	case fiber.MethodGet, fiber.MethodHead:
-		return p.send(c, http.StatusOK, view{Token: c.Query("token")})
-	case fiber.MethodPost:
-	default:
+	isAnswer := c.Method() == fiber.MethodPost
+	if m := c.Method(); !isAnswer && m != fiber.MethodGet && m != fiber.MethodHead {
 		return refusal.NotAllowed("GET, HEAD, POST")
 	}
 	if !p.IsServed() {
 		return p.refuse(c, &refusal.Unavailable)
 	}
-	form, err := p.ReadForm(c)
-	if err != nil {
-		return err
-	}
 	client := auth.Client{Address: p.Policy.ClientAddress(c), Languages: c.Get("Accept-Language")}
-	if err := Refuse(p.Accounts.VerifyEmail(c.UserContext(), form["token"], client)); err != nil {
+	form := map[string]string{"token": strings.Clone(c.Query("token"))}
+	if isAnswer {
+		var err error
+		if form, err = p.ReadForm(c); err != nil {
+			return err
+		}
+	}
+	shown := view{Disowned: form["disown"] != ""}
+	var err error
+	switch {
+	case !isAnswer:
+		var proven auth.Proven
+		proven, err = p.Accounts.Proof(c.UserContext(), form["token"], client)
+		shown.Token, shown.Made = form["token"], proven.CreatedAt.UTC().Format("2 January 2006")
+	case shown.Disowned:
+		err = p.Accounts.Disown(c.UserContext(), form["token"], client)
+	default:
+		err = p.Accounts.VerifyEmail(c.UserContext(), form["token"], form["password"], auth.Caller{Client: client})
+		p.Mailed()
+	}
+	if err != nil {
 		return p.refuse(c, err)
 	}
-	p.Mailed()
-	return p.send(c, http.StatusOK, view{})
+	return p.send(c, http.StatusOK, shown)
 }
 
 // refuse shows the failure.
 func (p *Page) refuse(c *fiber.Ctx, err error) error {
-	refused := refusal.Of(err)
+	refused := refusal.Of(Refuse(err))
 	problem := "The service is temporarily unavailable. Try again in a moment."
 	switch refused.Status {
 	case http.StatusBadRequest:
 		problem = "This link has expired or was already used. Request a new one."
+		if input := (*auth.InputError)(nil); errors.As(err, &input) && input.Field == "password" {
+			problem = "This is not the password of the account. Open the link again."
+		}
 	case http.StatusConflict:
 		problem = "The e-mail address belongs to another account."
 	case http.StatusTooManyRequests:

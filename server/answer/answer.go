@@ -19,6 +19,7 @@ type Plan struct {
 	inputs      *input.Texts // the parts of the body that the function takes one by one; nil means that it takes the body
 	size        int          // which of the parts is the number of rows that a form reads; -1 means none
 	takesCaller bool         // whether it takes only the caller, and not the whole context
+	count       int          // of arguments; 0 if it takes its input as a whole
 	record      *Record      // nil means that the function returns JSON
 	pages       *pages       // nil means that it returns at most one record
 }
@@ -91,12 +92,14 @@ func newValue(function string, arguments []release.Argument) *Plan {
 	if len(arguments) == 0 {
 		return p
 	}
-	last := len(arguments) - 1
-	p.takesCaller = arguments[last].Type != release.ContextType
-	texts := make([]input.Text, last)
-	for i, a := range arguments[:last] {
-		texts[i] = input.Text{Path: a.Input, Given: a.Given}
+	p.takesCaller = arguments[len(arguments)-1].Type != release.ContextType
+	var texts []input.Text
+	for _, a := range arguments {
+		if a.Input != "" {
+			texts = append(texts, input.Text{Path: a.Input, Given: a.Given})
+		}
 	}
+	p.count = len(arguments)
 	p.inputs = input.NewTexts(texts)
 	return p
 }
@@ -106,9 +109,9 @@ func newValue(function string, arguments []release.Argument) *Plan {
 func (p *Plan) TakesContext() bool { return !p.takesCaller }
 
 // Parameters returns the parameters of a call: for a body from package input, and a
-// caller, which is empty if anonymous. The context, which includes the caller, is used if
-// the plan takes it.
-func (a *Answer) Parameters(body []byte, caller string, context []byte) [][]byte {
+// caller and its access token, which are empty if anonymous. The context, which includes
+// them, is used if the plan takes it.
+func (a *Answer) Parameters(body []byte, caller, token string, context []byte) [][]byte {
 	p := a.plan
 	if p.inputs == nil {
 		return [][]byte{body, context}
@@ -120,10 +123,16 @@ func (a *Answer) Parameters(body []byte, caller string, context []byte) [][]byte
 	switch {
 	case !p.takesCaller:
 		return append(parameters, context)
-	case caller == "":
-		return append(parameters, nil)
 	}
-	return append(parameters, []byte(caller))
+	return append(parameters, orNull(caller), orNull(token))[:p.count] // a release of an earlier version takes no token
+}
+
+// orNull returns a text as a parameter; an empty one is null.
+func orNull(text string) []byte {
+	if text == "" {
+		return nil
+	}
+	return []byte(text)
 }
 
 // newGuarded plans the calls of a function that returns one value and may run custom code

@@ -51,20 +51,37 @@ func (s *passwordStore) Reset(_ context.Context, tokenHash []byte, newHash, addr
 	return isSet, err
 }
 
+// Proof looks a token up.
+func (s *passwordStore) Proof(_ context.Context, tokenHash []byte) (auth.Proven, error) {
+	var id, email *string
+	var createdAt *time.Time
+	err := s.db.QueryRow(`select identity_id, email, created_at from platform.auth_proof_find($1)`, []any{tokenHash}, &id, &email, &createdAt)
+	if err != nil || id == nil {
+		return auth.Proven{}, err
+	}
+	return auth.Proven{IdentityID: *id, Email: orEmpty(email), CreatedAt: *createdAt}, nil
+}
+
 // Verify proves an address.
-func (s *passwordStore) Verify(_ context.Context, tokenHash []byte) (auth.VerifyOutcome, error) {
+func (s *passwordStore) Verify(_ context.Context, tokenHash []byte, hash string, spared []byte) (auth.VerifyOutcome, error) {
 	var outcome string
-	err := s.db.QueryRow(`select platform.auth_verify($1)`, []any{tokenHash}, &outcome)
+	err := s.db.QueryRow(`select platform.auth_verify($1, nullif($2, ''), $3)`, []any{tokenHash, hash, spared}, &outcome)
 	return auth.VerifyOutcome(outcome), err
 }
 
+// Disown takes an address from an account.
+func (s *passwordStore) Disown(_ context.Context, tokenHash []byte) (isDone bool, err error) {
+	err = s.db.QueryRow(`select platform.auth_disown($1)`, []any{tokenHash}, &isDone)
+	return isDone, err
+}
+
 // Account looks an identity up.
-func (s *passwordStore) Account(_ context.Context, identityID string) (auth.Account, error) {
+func (s *passwordStore) Account(_ context.Context, caller auth.Identity) (auth.Account, error) {
 	var a auth.Account
 	var email *string
 	var isVerified, isPassword *bool
-	err := s.db.QueryRow(`select is_there, email, is_verified, is_password from platform.auth_account($1, $2)`,
-		[]any{identityID, s.issuer}, &a.IsThere, &email, &isVerified, &isPassword)
+	err := s.db.QueryRow(`select is_there, is_over, email, is_verified, is_password from platform.auth_account($1, $2, nullif($3, ''))`,
+		[]any{caller.ID, s.issuer, caller.Token}, &a.IsThere, &a.IsOver, &email, &isVerified, &isPassword)
 	a.Email, a.IsVerified, a.IsPassword = orEmpty(email), isVerified != nil && *isVerified, isPassword != nil && *isPassword
 	return a, err
 }

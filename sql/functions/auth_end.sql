@@ -1,5 +1,5 @@
--- Ends the sign-ins of an identity, except the one whose key has this SHA-256 (null spares none). It also deletes the
--- codes of browsers that are on their way back from a provider. Not granted to any role: only functions beside it use
+-- Ends the sign-ins of an identity and their access tokens, except the one whose key has this SHA-256 (null spares
+-- none). It also deletes the codes of browsers that are on their way back from a provider. Not granted to any role: only functions beside it use
 -- it.
 --
 -- Codes come before the lock, and families after it, as in platform.auth_signin_redeem, so that two transactions cannot
@@ -23,6 +23,10 @@ begin
   where auth_family.identity_id = auth_end.identity_id
     and auth_family.revoked_at is null
     and sha256(auth_family.key) is distinct from spared;
+
+  insert into platform.caller_validity (identity_id, valid_from)
+  values (auth_end.identity_id, clock_timestamp())
+  on conflict on constraint caller_validity_pkey do update set valid_from = excluded.valid_from;
 end;
 $$;
 

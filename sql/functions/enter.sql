@@ -14,6 +14,7 @@ security invoker
 as $$
   select set_config('sternpost.action', action, true)
     || set_config('sternpost.identity_id', coalesce(context->>'identityId', ''), true)
+    || set_config('sternpost.token', coalesce(context->>'token', ''), true)
     || case
       when context ?| '{identityId,timeZone,requestId,headers,env,secrets}' then platform.enter_caller(context)
       else ''

@@ -3,12 +3,15 @@
 
 {{ template "action.sql" . }}
 {{ template "identity_id.sql" . }}
+{{ template "token.sql" . }}
 {{ template "time_zone.sql" . }}
 {{ template "request_id.sql" . }}
 {{ template "header.sql" . }}
 {{ template "environment.sql" . }}
 {{ template "secret.sql" . }}
 {{ template "input.sql" . }}
+{{ template "is_signed_in.sql" . }}
+{{ template "is_over.sql" . }}
 {{ template "refuse_caller.sql" . }}
 {{ template "require_caller.sql" . }}
 {{ template "enter_request.sql" . }}
@@ -125,7 +128,9 @@
 {{ template "auth_take_proof.sql" . }}
 {{ template "auth_clear.sql" . }}
 {{ template "auth_reset.sql" . }}
+{{ template "auth_proof_find.sql" . }}
 {{ template "auth_verify.sql" . }}
+{{ template "auth_disown.sql" . }}
 {{ template "auth_change_password.sql" . }}
 {{ template "auth_key_find.sql" . }}
 {{ template "auth_key_create.sql" . }}

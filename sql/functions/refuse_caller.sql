@@ -1,13 +1,16 @@
--- Refuses a caller whose identity was looked for and is gone. Only such a caller gets this answer.
-create or replace function platform.refuse_caller() returns void
+-- Refuses a caller whose identity is gone, or whose access token is over. Only such a caller gets this answer.
+create or replace function platform.refuse_caller(identity_id text default null) returns void
 language plpgsql
 volatile
 security invoker
 as $$
 begin
+  if exists (select from related.identity where identity.id = refuse_caller.identity_id) then
+    raise exception 'the access token is not valid' using errcode = 'SP401';
+  end if;
   raise exception 'the identity does not exist' using errcode = 'SP401';
 end;
 $$;
 
-comment on function platform.refuse_caller() is 'Ends the call: the caller''s identity does not exist any more.';
-grant execute on function platform.refuse_caller() to sternpost_caller, sternpost_code;
+comment on function platform.refuse_caller(text) is 'Ends the call: the caller''s identity is gone, or its access token is over.';
+grant execute on function platform.refuse_caller(text) to sternpost_caller, sternpost_code;

@@ -1,4 +1,4 @@
--- Refuses a caller whose identity is gone, but only when it matters: an action whose rules prove that the caller exists
+-- Refuses a caller whose identity is gone or whose access token is over, but only when it matters: an action whose rules prove that the caller exists
 -- calls this before it answers without a row, and so does every function that ends a call. The view is generated, so it
 -- does not exist yet when this function is installed, and an anonymous call must not read it.
 create or replace function platform.require_caller() returns void
@@ -10,12 +10,19 @@ declare
   v_identity_id text := platform.identity_id();
 begin
   if v_identity_id is not null then
-    if not exists (select from related.identity where identity.id = v_identity_id) then
-      perform platform.refuse_caller();
+    if not exists (select from related.identity where identity.id = v_identity_id)
+      or exists (
+        select
+        from platform.caller_validity as validity
+        where validity.identity_id = v_identity_id
+          and platform.is_over(validity.valid_from, v_identity_id, platform.token())
+      )
+    then
+      perform platform.refuse_caller(v_identity_id);
     end if;
   end if;
 end;
 $$;
 
-comment on function platform.require_caller() is 'Ends the call of a caller whose identity does not exist any more.';
+comment on function platform.require_caller() is 'Ends the call of a caller whose identity is gone or whose access token is over.';
 grant execute on function platform.require_caller() to sternpost_caller, sternpost_code;

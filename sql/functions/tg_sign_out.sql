@@ -13,6 +13,9 @@ begin
   where auth_family.identity_id = old.id
     and auth_family.revoked_at is null;
 
+  delete from platform.caller_validity
+  where caller_validity.identity_id = old.id;
+
   delete from platform.auth_known_address
   where auth_known_address.identity_id = old.id;
 

@@ -186,9 +186,9 @@ type Action struct {
 	Custom bool `json:"custom,omitempty"`
 }
 
-// Argument is an argument of a function that takes its inputs one by one. The last one
-// has no Input and holds data of the request: the id of the caller as text, or the whole
-// context as jsonb.
+// Argument is an argument of a function that takes its inputs one by one. The last ones
+// have no Input and hold data of the request: the id of the caller and its access token as
+// text, or the whole context as jsonb.
 type Argument struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`            // as Postgres prints it

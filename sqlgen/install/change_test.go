@@ -58,7 +58,7 @@ var changes = []change{
 		old:     wrap("title Text at Timestamp?", "get find(id, title?, at?)", ""),
 		new:     wrap("title Text at Timestamp?", "get find(id, title, at)", ""),
 		asks:    "select string_agg(oid::regprocedure::text, ' ') from pg_proc where pronamespace = 'api'::regnamespace and proname = 'find'",
-		answers: "api.find(text,text,timestamp with time zone,text)",
+		answers: "api.find(text,text,timestamp with time zone,text,text)",
 	},
 	{
 		name:    "inputs that come to be optional, so that the function takes the body",

@@ -12,7 +12,7 @@ import (
 )
 
 // A function that takes no rows below its own takes each input as an argument of its type. Behind them it takes the
-// caller, or the whole context if it reads more of that. An input that may be absent is then null. Where null is a
+// caller and its access token, or the whole context if it reads more of that. An input that may be absent is then null. Where null is a
 // value too, a further argument tells the two apart. Other functions take the input as JSON, which tells them apart.
 //
 // The function for the forms of a list takes the values that its forms compare with, the position of the page and its
@@ -20,6 +20,7 @@ import (
 
 var (
 	callerArgument  = pg.Argument{Name: "caller", Type: "text"}
+	tokenArgument   = pg.Argument{Name: "access_token", Type: "text"}
 	contextArgument = pg.Argument{Name: "context", Type: release.ContextType}
 	sizeArgument    = pg.Argument{Name: "first", Type: "bigint"}
 	formArgument    = pg.Argument{Name: "form", Type: "text"}
@@ -59,7 +60,7 @@ func takesFormArguments(a *schema.Action, function string) bool {
 
 // mayTake tells whether a function can take arguments of these names and types.
 func mayTake(a *schema.Action, function string, arguments []argument) bool {
-	names := []string{callerArgument.Name, contextArgument.Name}
+	names := []string{callerArgument.Name, tokenArgument.Name, contextArgument.Name}
 	if a.Kind == schema.List {
 		names = append(names, formArgument.Name)
 	}
@@ -132,7 +133,7 @@ func asksWhetherGiven(a *schema.Action, in *schema.Input) bool {
 // else, or the other way round.
 func isMeantOtherwise(name string, a *schema.Action) bool {
 	switch name {
-	case "found", "record", "record_", "identity", "page":
+	case "found", "record", "record_", "identity", "validity", "page":
 		return true
 	}
 	return strings.HasPrefix(name, "v_") || len(name) > pg.MaxIdent ||
@@ -169,16 +170,16 @@ func (b *builder) takeArguments(taken []argument) []pg.Argument {
 		}
 		arguments = append(arguments, argument.Argument)
 	}
-	return append(arguments, lastArgument(b.action))
+	return append(arguments, lastArguments(b.action)...)
 }
 
-// lastArgument is the argument that holds the rest of the request.
-func lastArgument(a *schema.Action) pg.Argument {
+// lastArguments are the arguments that hold the rest of the request.
+func lastArguments(a *schema.Action) []pg.Argument {
 	read := mentionsOf(a)
 	if len(read.Headers)+len(read.Env)+len(read.Secrets) > 0 {
-		return contextArgument
+		return []pg.Argument{contextArgument}
 	}
-	return callerArgument
+	return []pg.Argument{callerArgument, tokenArgument}
 }
 
 // publishedArguments says how the function of an action is called, if it takes its inputs
@@ -196,6 +197,8 @@ func published(a *schema.Action, taken []argument) []release.Argument {
 	for _, argument := range taken {
 		arguments = append(arguments, release.Argument{Name: argument.Name, Type: argument.Type, Input: argument.path, Given: argument.given})
 	}
-	last := lastArgument(a)
-	return append(arguments, release.Argument{Name: last.Name, Type: last.Type})
+	for _, last := range lastArguments(a) {
+		arguments = append(arguments, release.Argument{Name: last.Name, Type: last.Type})
+	}
+	return arguments
 }

@@ -143,7 +143,7 @@ var circles = map[string]circle{
 			"insert into app.line (id, invoice_id, product_id, pieces) values ('l0', 'i', 'p', 1), ('l1', 'i', 'p', 1)",
 		held: "select from app.line where id = 'l0' for no key update",
 		statements: []string{
-			"select api.delete_invoice('i', null)",
+			"select api.delete_invoice('i', null, null)",
 			"update app.line set pieces = 2 where id = 'l1'",
 		},
 		want: "select balance = 0 and invoice_count = 0 from app.customer",
@@ -154,7 +154,7 @@ var circles = map[string]circle{
 		held:   "select from app.ware where id = 'w2' for update",
 		statements: []string{
 			"update app.ware set price = price + 10 where id in ('w1', 'w2')",
-			"select api.follow('s', null)",
+			"select api.follow('s', null, null)",
 		},
 		want: "select price = 12 from app.sale",
 	},
@@ -164,7 +164,7 @@ var circles = map[string]circle{
 		held:   "select from app.ware where id = 'w2' for update",
 		statements: []string{
 			"update app.ware set price = price + 10 where id in ('w1', 'w2')",
-			"select api.choose('s', 'w2', null)",
+			"select api.choose('s', 'w2', null, null)",
 		},
 		want: "select price = 12 from app.sale",
 	},
@@ -240,7 +240,7 @@ const moves = "model Sale { fields { ware Ware note Text price Number @computed(
 
 // moveSale calls the action.
 func moveSale(id, ware string) string {
-	return fmt.Sprintf("select api.update_sale('%s', '%s', null, null)", id, ware)
+	return fmt.Sprintf("select api.update_sale('%s', '%s', null, null, null)", id, ware)
 }
 
 // TestTurns lets a statement that changes a copied value wait. Statements about other rows run beside
@@ -269,7 +269,7 @@ func TestTurns(t *testing.T) {
 		"insert into app.sale (id, ware_id, note) values ('s3', 'w2', '')",
 		"delete from app.sale where id = 's3'",
 		moveSale("s1", "w2"),
-		"select api.update_sale('s1', null, 'called', null)",
+		"select api.update_sale('s1', null, 'called', null, null)",
 	} {
 		ended, pid := begin(t, db, beside)
 		waitsOrEnds(t, owner, pid, ended)

@@ -87,18 +87,18 @@ func meetingStatement(r random, worker, n int) string {
 	case 11:
 		return fmt.Sprintf("delete from app.line where id = (select id from app.line where id like 'm%%' order by hashtext(id || '%d') limit 1)", r.IntN(1000))
 	case 12:
-		return fmt.Sprintf("select api.move_line('l%d', %s, %s, true, null, null, null)", 1+r.IntN(3), one("w", 4), one("d", 4))
+		return fmt.Sprintf("select api.move_line('l%d', %s, %s, true, null, null, null, null)", 1+r.IntN(3), one("w", 4), one("d", 4))
 	case 13:
-		return fmt.Sprintf("select api.price_ware(%s, %d, null)", one("w", 4), r.IntN(9))
+		return fmt.Sprintf("select api.price_ware(%s, %d, null, null)", one("w", 4), r.IntN(9))
 	case 14:
-		return fmt.Sprintf("select api.move_deal(%s, %s, null)", one("d", 4), one("s", 3))
+		return fmt.Sprintf("select api.move_deal(%s, %s, null, null)", one("d", 4), one("s", 3))
 	case 15, 16:
 		line := func() string {
 			return fmt.Sprintf(`{"ware": {"id": "w%d"}, "box": {"id": "x%d"}, "deal": {"id": "d%d"}, "quantity": %d}`, 1+r.IntN(4), 1+r.IntN(4), 1+r.IntN(4), r.IntN(9))
 		}
 		return fmt.Sprintf(`select api.create_invoice('{"id": "n%d_%d", "buyer": {"id": "b%d"}, "lines": [%s, %s]}', '{}')`, worker, n, 1+r.IntN(3), line(), line())
 	case 17, 18:
-		return fmt.Sprintf("select api.delete_invoice(id, null) from (select id from app.invoice where id like 'n%d\\_%%' limit 1) as own", worker)
+		return fmt.Sprintf("select api.delete_invoice(id, null, null) from (select id from app.invoice where id like 'n%d\\_%%' limit 1) as own", worker)
 	}
 	return fmt.Sprintf("insert into app.line (id, invoice_id, box_id, ware_id, deal_id, quantity) values ('l%d_%d', %s, %s, %s, %s, %d), ('m%d_%d', %s, %s, %s, null, %d)",
 		worker, n, one("i", 5), one("x", 4), one("w", 4), one("d", 4), r.IntN(9), worker, n, one("i", 5), one("x", 4), one("w", 4), r.IntN(9))

@@ -71,7 +71,19 @@ func (b *builder) lookForCaller() {
 		From:  pg.Ref(relatedSchema, "identity"),
 		Where: pg.Eq(pg.Col("identity", "id"), b.callerID()),
 	}}
-	b.step("", pg.IfThen(pg.IsNotNull(b.callerID()), pg.IfThen(pg.Negate(isThere), &pg.Perform{Value: pg.Fn("platform.refuse_caller")})))
+	isMissing := pg.AnyOf(pg.Negate(isThere), isOver(b.callerID(), b.token()))
+	b.step("", pg.IfThen(pg.IsNotNull(b.callerID()), pg.IfThen(isMissing, &pg.Perform{Value: pg.Fn("platform.refuse_caller", b.callerID())})))
+}
+
+// isOver tells whether an access token of a caller is over.
+func isOver(caller, token pg.Expr) pg.Expr {
+	return &pg.Exists{Query: &pg.Select{
+		From: &pg.TableRef{Schema: "platform", Name: "caller_validity", Alias: "validity"},
+		Where: pg.AllOf(
+			pg.Eq(pg.Col("validity", "identity_id"), caller),
+			pg.Fn("platform.is_over", pg.Col("validity", "valid_from"), caller, token),
+		),
+	}}
 }
 
 // callerID is the caller's id as the function got it, null for an anonymous caller.
@@ -80,6 +92,14 @@ func (b builder) callerID() pg.Expr {
 		return pg.Var(callerArgument.Name)
 	}
 	return memberText(context, "identityId")
+}
+
+// token is the caller's access token as the function got it; null for a machine's key.
+func (b builder) token() pg.Expr {
+	if slices.Contains(b.fn.Arguments, tokenArgument) {
+		return pg.Var(tokenArgument.Name)
+	}
+	return memberText(context, "token")
 }
 
 // callerAtHand is callerID for expressions; nil for custom code, which enters in full.
@@ -112,6 +132,9 @@ func (b *builder) entered() []*pg.Variable {
 	read := mentionsOf(b.action)
 	if b.tellsCaller || read.Identity || read.IsAuthenticated || namesRoles(b.action.Rules) {
 		set("identity_id", b.callerID())
+	}
+	if b.tellsCaller || namesRoles(b.action.Rules) {
+		set("token", b.token())
 	}
 	if b.readsZone {
 		set("time_zone", memberText(context, "timeZone"))

@@ -60,8 +60,12 @@ func isCallerItself(p *expr.Path) bool {
 	return p.Root == expr.RootIdentity && (len(p.Steps) == 0 || len(p.Steps) == 1 && p.Steps[0].StepName() == "id")
 }
 
-// readsIdentity tells whether a path reads a value that only an existing caller has.
-func readsIdentity(p *expr.Path) bool { return p.Root == expr.RootIdentity && !isCallerItself(p) }
+// readsIdentity tells whether a path reads a value that only an existing caller has. What it is granted for its address
+// proves nothing of an access token that was issued before the address was proven, which the look for the caller finds.
+func readsIdentity(p *expr.Path) bool {
+	return p.Root == expr.RootIdentity && !isCallerItself(p) &&
+		!slices.Contains([]string{"email", "emailVerified"}, p.Steps[0].StepName())
+}
 
 // endsAtIdentity tells whether a path of the row ends at a reference to Identity.
 func endsAtIdentity(p *expr.Path) bool {

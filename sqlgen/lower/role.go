@@ -8,14 +8,15 @@ import (
 // callerRoles is the view of the caller's roles. No model's table has such a name.
 const callerRoles = "caller__roles"
 
-// roles lowers the roles of a schema to the view that rules ask: a row for a caller whose e-mail is verified, with a
-// column for each role that has members. There is none if no role has.
+// roles lowers the roles of a schema to the view that rules ask: a row for a caller whose e-mail is verified and whose
+// access token is not over, with a column for each role that has members. There is none if no role has.
 func (l *lowering) roles() []*pg.View {
 	q := &pg.Select{
 		From: pg.Ref(relatedSchema, "identity"),
 		Where: pg.AllOf(
 			pg.Eq(pg.Col("identity", "id"), identityID(inQuery)),
 			pg.Col("identity", "email_verified"),
+			pg.Negate(isOver(identityID(inQuery), settled(pg.Fn("platform.token"), inQuery))),
 		),
 	}
 	for _, r := range l.schema.Roles {

@@ -62,7 +62,10 @@ export interface ApiClient extends Omit<SignInActions, "signIn"> {
   /** Sends a link that proves the caller's e-mail address. Sends nothing if it is already proven. */
   requestEmailVerification(input?: RequestEmailVerificationInput, options?: CallOptions): Promise<RequestEmailVerificationResponse>;
 
-  /** Proves an e-mail address with a token from its mail, which is valid once, for a day. */
+  /**
+   * Proves an e-mail address with a token from its mail, which is valid once, for a day. The caller is signed in to
+   * the account, or gives its password. Ends all other sign-ins.
+   */
   verifyEmail(input: VerifyEmailInput, options?: CallOptions): Promise<VerifyEmailResponse>;
 
   /** Sets a new password for a caller who gives the old one, and ends all other sign-ins. */
@@ -74,7 +77,7 @@ export interface ApiClient extends Omit<SignInActions, "signIn"> {
    */
   changeEmail(input: ChangeEmailInput, options?: CallOptions): Promise<ChangeEmailResponse>;
 
-  /** Ends all sign-ins of the caller. Access tokens that were issued before are valid until they expire. */
+  /** Ends all sign-ins of the caller, and their access tokens. */
   signOutEverywhere(input?: SignOutEverywhereInput, options?: CallOptions): Promise<SignOutEverywhereResponse>;
 
   /** Uploads a file before the call that takes it, and returns the value for that field in the call's input. */
@@ -378,6 +381,8 @@ export type RequestEmailVerificationResponse = { [name: string]: never };
 
 export interface VerifyEmailInput {
   token: string;
+  /** @format password */
+  password?: string;
 }
 
 export type VerifyEmailResponse = { [name: string]: never };
