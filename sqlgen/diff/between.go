@@ -65,7 +65,7 @@ func Between(old, new *pg.Database, options Options) *Plan {
 	p.countFiles()
 	p.functions()
 	p.code()
-	p.plan.Steps = append(p.plan.Steps, p.later...)
+	p.plan.Steps = slices.Concat(p.counts, p.plan.Steps, p.later)
 	// Possible renames come first: with them, other refusals go.
 	slices.SortStableFunc(p.plan.Refused, func(a, b *Refusal) int { return min(1, len(b.Renames)) - min(1, len(a.Renames)) })
 	p.plan.Unused = p.unused()
@@ -77,6 +77,7 @@ type planner struct {
 	permissions
 	old, new *pg.Database
 	plan     *Plan
+	counts   []*Step // before all others
 	later    []*Step
 
 	pairs    []*pair

@@ -81,6 +81,8 @@ type (
 		Table *pg.Table
 		Rule  *pg.Constraint
 	}
+	// CountRows ends the plan if rows break what it adds; a refusal says which rows.
+	CountRows struct{ Refusal *Refusal }
 	// FillColumn computes a column for all rows.
 	FillColumn struct {
 		Table  *pg.Table
@@ -232,6 +234,7 @@ func (CreateKeepers) isChange()    {}
 func (DropTester) isChange()       {}
 func (CreateTester) isChange()     {}
 func (TestRows) isChange()         {}
+func (CountRows) isChange()        {}
 func (FillColumn) isChange()       {}
 func (CreateSequence) isChange()   {}
 func (DropSequence) isChange()     {}

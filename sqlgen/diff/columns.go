@@ -207,6 +207,7 @@ func (p *planner) fill(pr *pair, o, n *pg.Column, reason string) {
 		r.Allow = "" // Postgres would not allow it
 		p.refuse(r)
 	case p.allows(r.Allow):
+		p.count(r)
 		p.require(pr, n, reason, MayFail)
 	default:
 		r.Change = "would be required, and rows may have no value for it"

@@ -357,6 +357,9 @@ func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
 		if c.Kind == pg.Unique && len(c.Columns) == 1 && p.isNumbered(pr, c.Columns[0]) {
 			return nil // its values are those of a sequence
 		}
+		if p.options.Concurrent && slices.ContainsFunc(c.Columns, func(name string) bool { return p.backfill(pr.new.Name, name) != nil }) {
+			p.step(CountRows{pr.breaking(c, pr.new, c.Columns)}, pr.new, c.Origin.String(), NoLock) // its rows have just been written
+		}
 		return []Hazard{MayFail}
 	}
 	if c.Kind == pg.Unique && slices.ContainsFunc(pr.old.Constraints, func(o *pg.Constraint) bool {
@@ -364,36 +367,39 @@ func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
 	}) {
 		return nil // the same key has bound all rows
 	}
-	table := pg.Qualified(pr.old.Schema, pr.old.Name)
-	r := &Refusal{Reason: c.Origin.String(), Table: pr.old.Name}
+	return p.mayBreak(pr.breaking(c, pr.old, was))
+}
+
+// breaking is the refusal of a constraint for the rows that break it, by the present names of its table and columns.
+func (pr *pair) breaking(c *pg.Constraint, t *pg.Table, columns []string) *Refusal {
+	r := &Refusal{Reason: c.Origin.String(), Table: t.Name}
 	if c.Kind == pg.Check {
-		back := map[string]string{pr.new.Name: pr.old.Name}
+		back := map[string]string{pr.new.Name: t.Name}
 		for i, name := range c.Columns {
-			back[name] = was[i]
+			back[name] = columns[i]
 		}
 		r.Condition = "(" + pg.Renamed(c.Condition, back) + ") is false"
 		r.Object, r.Change = "constraint "+c.Name+" on table app."+pr.new.Name, "would be broken by rows"
 		r.Allow = "check:" + pr.new.Name + "." + c.Name
-	} else {
-		list := make([]string, len(was))
-		for i, name := range was {
-			list[i] = pg.Ident(name)
-		}
-		columns := strings.Join(list, ", ")
-		bound := ""
-		if c.Where != "" {
-			bound = " where " + c.Where
-			r.Condition = c.Where + " and "
-		}
-		r.Condition += "(" + columns + ") in (select " + columns + " from " + table + bound + " group by " + columns + " having count(*) > 1)"
-		r.Object, r.Change = "key "+c.Name+" on table app."+pr.new.Name, "would be broken by rows that have the same values"
-		r.Allow = "unique:" + pr.new.Name + "." + strings.Join(c.Columns, ",")
-		if len(was) == 1 {
-			r.Column = was[0]
-			r.Sealed = pr.old.Column(was[0]).Opaque != ""
-		}
+		return r
 	}
-	return p.mayBreak(r)
+	list := make([]string, len(columns))
+	for i, name := range columns {
+		list[i] = pg.Ident(name)
+	}
+	values := strings.Join(list, ", ")
+	bound := ""
+	if c.Where != "" {
+		bound = " where " + c.Where
+		r.Condition = c.Where + " and "
+	}
+	r.Condition += "(" + values + ") in (select " + values + " from " + pg.Qualified(t.Schema, t.Name) + bound + " group by " + values + " having count(*) > 1)"
+	r.Object, r.Change = "key "+c.Name+" on table app."+pr.new.Name, "would be broken by rows that have the same values"
+	r.Allow = "unique:" + pr.new.Name + "." + strings.Join(c.Columns, ",")
+	if len(columns) == 1 {
+		r.Column, r.Sealed = columns[0], t.Column(columns[0]).Opaque != ""
+	}
+	return r
 }
 
 // mayBreak refuses a change that rows break, or may break without a database to ask.
@@ -407,8 +413,15 @@ func (p *planner) mayBreak(r *Refusal) []Hazard {
 	case !p.allows(r.Allow):
 		r.Change = strings.Replace(r.Change, "would be broken", "may be broken", 1)
 		p.refuse(r)
+	default:
+		p.count(r)
 	}
 	return []Hazard{MayFail}
+}
+
+// count has rows that break an allowed change counted before the first step, while no lock makes others wait.
+func (p *planner) count(r *Refusal) {
+	p.counts = append(p.counts, &Step{Change: CountRows{r}, Table: r.Table, Reason: r.Reason, Rows: Unknown})
 }
 
 // isLookedAt tells whether a check follows from the type of a column that is new, or whose values are checked with it:

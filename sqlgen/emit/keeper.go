@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
@@ -614,6 +615,15 @@ func raiseBroken(t *pg.Table, name string) string {
 func testRows(t *pg.Table, rule *pg.Constraint) string {
 	return "do " + pg.DollarQuote("", "\nbegin\n  if exists (select from "+pg.Qualified(t.Schema, t.Name)+" where ("+rule.Condition+") is false) then\n"+
 		indented(raiseBroken(t, pg.Quote(rule.Name)), 4)+"\n  end if;\nend;\n") + ";"
+}
+
+// countRows writes the statement that counts the rows that break what a plan adds, and ends the transaction if there are
+// any.
+func countRows(r *diff.Refusal) string {
+	return "do " + pg.DollarQuote("", "\ndeclare\n  v_rows bigint;\nbegin\n  select count(*) into v_rows from "+pg.Qualified("app", r.Table)+" where "+r.Condition+";\n"+
+		"  if v_rows > 0 then\n    raise check_violation using\n"+
+		"      message = "+pg.Quote(r.Object+" "+r.Change+" (")+" || v_rows || case v_rows when 1 then ' row' else ' rows' end || "+pg.Quote("): "+r.Reason)+",\n"+
+		"      hint = 'Mend the rows and apply the migration again. Statements that mend them may be above this one.';\n  end if;\nend;\n") + ";"
 }
 
 // listed writes a list behind a word: on its line if it is short, else one item on each line.

@@ -76,6 +76,8 @@ func (w *planWriter) ofTable(change diff.Change) bool {
 		w.add("select platform.file_recount();")
 	case diff.UpdateRows:
 		w.updateRows(c)
+	case diff.CountRows:
+		w.add("%s", countRows(c.Refusal))
 	case diff.TestRows:
 		w.add("%s", testRows(c.Table, c.Rule))
 	case diff.SetGrants:

@@ -172,6 +172,7 @@ func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
 		}
 		c := &pg.Constraint{Kind: pg.Unique, Origin: origin, Columns: columnsOf(stored), Where: where}
 		c.Name = l.names.Take(m.Table + "_" + strings.Join(c.Columns, "_") + "_key")
+		c.Origin.Rule = "@unique"
 		keys = append(keys, c)
 		l.constraint(c.Name, release.Constraint{Kind: release.Unique, Table: m.Table, Fields: namesOf(stored)})
 	}
@@ -294,6 +295,7 @@ func (l *lowering) limits(m *schema.Model) []*pg.Constraint {
 		}
 		c := newCheck(l.names.Take(m.Table+"_"+f.Column+suffix), originOfField(f), []string{f.Column},
 			pg.Op(size, "<=", pg.Lit(strconv.FormatInt(limit, 10))))
+		c.Origin.Rule = "@" + string(kind) + "(" + strconv.FormatInt(limit, 10) + ")"
 		checks = append(checks, c)
 		l.constraint(c.Name, release.Constraint{Kind: kind, Table: m.Table, Fields: []string{f.Name}, Limit: limit})
 	}

@@ -40,6 +40,7 @@ func (l *lowering) validations(m *schema.Model) (checks, late []*pg.Constraint) 
 			}
 		}
 		check := newCheck(names[i], originAt(m, v.Span), columns, condition)
+		check.Origin.Rule = "@validate, " + v.Message
 		if isLate(v) {
 			late = append(late, check)
 		} else {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Status is the state of a database against the migrations.
@@ -82,8 +81,7 @@ func ReadStatus(ctx context.Context, folder *Folder, url string) (*Status, error
 
 // orLocked is ErrLocked if an error says that a lock could not be taken in time; otherwise the error.
 func orLocked(err error) error {
-	var raised *pgconn.PgError
-	if errors.As(err, &raised) && (raised.Code == "55P03" || raised.Code == "40P01") {
+	if isLocked(err) {
 		return ErrLocked
 	}
 	return err

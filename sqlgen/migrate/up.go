@@ -134,17 +134,17 @@ func Up(ctx context.Context, folder *Folder, o UpOptions) (applied int, err erro
 	}
 	defer lock.Release()
 
-	s, err := readState(ctx, conn)
-	if err != nil {
-		return 0, err
-	}
-	if err := folder.where(s); err != nil {
-		return 0, err
-	}
-	if s.version == len(folder.Files) {
-		return 0, nil
-	}
-	if err := o.checkDrift(ctx, conn, folder, s); err != nil {
+	var s state
+	err = o.patiently(ctx, conn, "the look at the database", func() (err error) {
+		if s, err = readState(ctx, conn); err == nil {
+			err = folder.where(s)
+		}
+		if err == nil && s.version < len(folder.Files) {
+			err = o.checkDrift(ctx, conn, folder, s)
+		}
+		return err
+	})
+	if err != nil || s.version == len(folder.Files) {
 		return 0, err
 	}
 	migrator, err := lock.NewMigrator(ctx, versionTable, os.DirFS(folder.Dir))
@@ -182,33 +182,43 @@ func (f *Folder) isComplete(version int) bool {
 	return version == 0 || f.Files[version-1].IsLast()
 }
 
-// apply applies one migration, again and again while it does not get its locks.
+// apply applies one migration.
 func (o *UpOptions) apply(ctx context.Context, conn *pgx.Conn, migrator *sql.Migrator, file *File) error {
 	o.say("%s", file.Name)
+	return o.patiently(ctx, conn, file.Name, func() error {
+		defer o.watch(ctx, conn.PgConn().PID(), file.Name)()
+		if err := migrator.MigrateTo(ctx, int32(file.Number)); err != nil {
+			return failure(err, file)
+		}
+		return nil
+	})
+}
+
+// patiently does something again and again while it does not get its locks.
+func (o *UpOptions) patiently(ctx context.Context, conn *pgx.Conn, name string, do func() error) error {
 	began := time.Now()
 	wait := 250 * time.Millisecond
 	for {
-		done := o.watch(ctx, conn.PgConn().PID(), file.Name)
-		err := migrator.MigrateTo(ctx, int32(file.Number))
-		done()
-		if err == nil {
-			return nil
-		}
-		failed := failure(err, file)
-		var refused *pgconn.PgError
-		if !errors.As(err, &refused) || (refused.Code != "55P03" && refused.Code != "40P01") || time.Since(began) > o.Patience {
-			return failed
+		err := do()
+		if !isLocked(err) || time.Since(began) > o.Patience {
+			return err
 		}
 		// All transactions that waited behind it go on now, before it is tried again.
 		pause := wait/2 + rand.N(wait)
-		o.say("%s: it did not get a lock within %v, and is tried again%s", file.Name, o.LockTimeout, inTheWay(ctx, conn))
+		o.say("%s: it did not get a lock within %v, and is tried again%s", name, o.LockTimeout, inTheWay(ctx, conn))
 		select {
 		case <-ctx.Done():
-			return failed
+			return err
 		case <-time.After(pause):
 		}
 		wait = min(2*wait, 8*time.Second)
 	}
+}
+
+// isLocked tells whether an error says that a lock could not be taken in time.
+func isLocked(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && (refused.Code == "55P03" || refused.Code == "40P01")
 }
 
 // failure adds the place in a file to an error.

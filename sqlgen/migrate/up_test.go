@@ -16,6 +16,8 @@ import (
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sql/postgres"
+	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/migrate"
 )
@@ -196,6 +198,27 @@ func TestUpWaitsForLocks(t *testing.T) {
 	}
 	if got := value[int](t, reader, "select count(*) from app.task"); got != 4 {
 		t.Errorf("there are %d rows, want 4", got)
+	}
+}
+
+// TestUpWaitsToLook locks a table that the look for changes by hand has to read.
+func TestUpWaitsToLook(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	mustTern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName), "-d", "1")
+	holder := db.Owner(t)
+	mustExec(t, holder, "begin; lock table app.task, platform.release")
+	commit := sync.OnceFunc(func() { mustExec(t, holder, "commit") })
+	_, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{
+		URL: db.OwnerURL(), LockTimeout: 200 * time.Millisecond, Say: func(line string) {
+			if strings.Contains(line, "is tried again") {
+				commit()
+			}
+		},
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -423,6 +446,58 @@ func upTellsWhereItFails(t *testing.T, hasLocks bool) {
 	}
 	if got := value[int](t, db.Owner(t), "select version from public.schema_version"); got != 1 {
 		t.Errorf("the version is %d, want 1", got)
+	}
+}
+
+// TestUpCountsRowsThatBreak checks that rows that break what a change adds are counted before anything of the change is
+// applied, and that the error names what they break.
+func TestUpCountsRowsThatBreak(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fields, rest, allow string // what is allowed, or a value for rows
+		mend, want          string
+	}{
+		{"title Text\n count Number?\n code Text? @maxLength(3)", "", "task.code = title", "update app.task set title = left(title, 2)",
+			"constraint task_code_max_length_check on table app.task would be broken by rows (2 rows): model Task, field code, @maxLength(3), schema.stern:3:2"},
+		{"title Text @maxLength(3)\n count Number?", "", "check:task.task_title_max_length_check", "update app.task set title = left(title, 2)",
+			"constraint task_title_max_length_check on table app.task would be broken by rows (2 rows): model Task, field title, @maxLength(3), schema.stern:1:23"},
+		{"title Text\n count Number?", "@validate(task.title != \"long\", message: \"Not long\")", "check:task.task_validate_01", "delete from app.task where title = 'long'",
+			"constraint task_validate_01 on table app.task would be broken by rows (1 row): model Task, @validate, Not long, schema.stern:2:"},
+		{"title Text @unique\n count Number?", "", "unique:task.title", "update app.task set title = id",
+			"key task_title_key on table app.task would be broken by rows that have the same values (2 rows): model Task, field title, @unique, schema.stern:1:23"},
+		{"title Text\n count Number", "", "require:task.count", "update app.task set count = 1",
+			"column app.task.count would be required, and rows have no value for it (3 rows): model Task, field count, schema.stern:2:2"},
+	} {
+		t.Run(c.allow, func(t *testing.T) {
+			t.Parallel()
+			project := t.TempDir()
+			schema := func(fields, rest string) *emit.Release {
+				return compile(t, strings.Replace(strings.Replace(schemaOf(fields, ""), "} actions", "} "+rest+" actions", 1), "with (title)", "with (title, count)", 1))
+			}
+			mustNew(t, project, "first", schema("title Text\n count Number?", ""))
+			db := pgtest.New(t, pgtest.Options{Empty: true})
+			mustUp(t, project, db.OwnerURL())
+			conn := db.Owner(t)
+			mustExec(t, conn, "insert into app.task (title) values ('a'), ('long'), ('longer')")
+			if strings.HasPrefix(c.allow, "unique") {
+				mustExec(t, conn, "update app.task set title = 'b' where title <> 'a'")
+			}
+			options := migrate.PlanOptions{Allow: []string{c.allow}}
+			if given, err := diff.ParseBackfill(c.allow); err == nil {
+				options = migrate.PlanOptions{Backfills: []diff.Backfill{given}}
+			}
+			if _, err := migrate.New(folder(t, project), "second", schema(c.fields, c.rest), options); err != nil {
+				t.Fatal(err)
+			}
+			n, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{URL: db.OwnerURL()})
+			if n != 0 || err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Up = %d, %v\nwant %s", n, err, c.want)
+			}
+			mustExec(t, conn, c.mend)
+			if n := mustUp(t, project, db.OwnerURL()); n != 2 {
+				t.Errorf("afterwards %d files are applied", n)
+			}
+		})
 	}
 }
 

@@ -28,6 +28,7 @@ type KeptColumn struct {
 type Origin struct {
 	Of    string `json:"of,omitempty"`    // model Post; empty means that of the table
 	Field string `json:"field,omitempty"` // subtitle; empty means all of it
+	Rule  string `json:"-"`               // @maxLength(3); empty means the declaration itself
 	Place string `json:"-"`               // blog.stern:12:5; empty if it was read back or is not written anywhere
 	Line  string `json:"-"`               // how the schema declares it: subtitle Text?
 }
@@ -37,6 +38,9 @@ func (o Origin) String() string {
 	text := o.Of
 	if o.Field != "" {
 		text += ", field " + o.Field
+	}
+	if o.Rule != "" {
+		text += ", " + o.Rule
 	}
 	if o.Place != "" {
 		text += ", " + o.Place
