@@ -140,9 +140,17 @@ func TestDevAllow(t *testing.T) {
 
 	without := strings.NewReplacer("    prio Number @default(1)\n", "    slug Text\n").Replace(askedSchema)
 	replaceFile(t, schema, without)
-	dev.args = append(dev.args, "--allow", "drop:task.prio", "--backfill", "task.slug = lower(title)")
+	dev.args = append(dev.args, "--allow", "drop:task.prio", "--backfill", "task.slug = nothing")
 	p = dev.start(t)
-	at := p.Await(t, 0, "dropped column app.task.prio, with 1 value")
+	at := p.Await(t, 0, "the value given for existing rows cannot be computed: task.slug = nothing")
+	p.Await(t, at, "the release that was installed before is served at http://localhost:")
+	if err := p.End(t, os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+
+	dev.args[len(dev.args)-1] = "task.slug = lower(title)"
+	p = dev.start(t)
+	at = p.Await(t, 0, "dropped column app.task.prio, with 1 value")
 	at = p.Await(t, at, "release 2 installed")
 	at = p.Await(t, at, "Ctrl-C stops everything")
 	if got := askOne(t, conn, "select slug from app.task"); got != "one" {
@@ -183,6 +191,12 @@ func TestDevDrift(t *testing.T) {
 		"    alter table app.task rename column titel to title;")
 	at = p.Await(t, at, "the new schema cannot be installed, because the database was changed by hand")
 	at = p.Await(t, at, "Undo the change in the database")
+	replaceFile(t, schema, strings.Replace(askedSchema, "    title Text\n", "    title Text\n    lead Text?\n", 1))
+	at = p.Await(t, at, `the new schema cannot be installed, because the database was changed by hand: ERROR: column "title" does not exist`)
+	at = p.Await(t, at, "Undo the change in the database")
+	if strings.Contains(p.Out.String(), "mistake of sternpost") {
+		t.Errorf("it takes the change for a mistake:\n%s", p.Out)
+	}
 	mustRun(t, conn, "alter table app.task rename column titel to title")
 	replaceFile(t, schema, strings.Replace(askedSchema, "    title Text\n", "    title Text  @unique\n", 1))
 	at = p.Await(t, at, "release 2 installed")

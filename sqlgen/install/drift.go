@@ -63,6 +63,10 @@ func orDrift(ctx context.Context, conn *pgx.Conn, db *pg.Database, err error) er
 	if failed != nil || len(drift) == 0 {
 		return err
 	}
+	var mistake *mistakeError
+	if errors.As(err, &mistake) {
+		err = mistake.cause
+	}
 	return &DriftError{drift, err}
 }
 

@@ -298,10 +298,24 @@ func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []emit.Stateme
 		}
 	}
 	if done < len(statements) {
-		return fmt.Errorf("this is a mistake of sternpost, please report it: %w\nin the statement:\n%s", err, texts[done])
+		return &mistakeError{err, texts[done]}
 	}
 	return fmt.Errorf("install a release: %w", err)
 }
+
+// mistakeError is an error of a statement that neither rows nor custom code cause.
+type mistakeError struct {
+	cause     error
+	statement string
+}
+
+// Error asks for a report.
+func (e *mistakeError) Error() string {
+	return fmt.Sprintf("this is a mistake of sternpost, please report it: %v\nin the statement:\n%s", e.cause, e.statement)
+}
+
+// Unwrap returns Postgres' error.
+func (e *mistakeError) Unwrap() error { return e.cause }
 
 // failedValue returns the statement that failed if it computes a given value, and else -1. A syntax error fails before
 // the first statement runs, and generated statements have none: it is in the last given value that begins before its

@@ -209,6 +209,7 @@ type loop struct {
 	database *postgres.Server
 	greeted  bool
 	behind   bool             // whether the last turn installed nothing, for a reason it told
+	serves   bool             // whether there is a release
 	settings []byte           // sternpost.yaml as it was last; nil before the first turn
 	warned   map[warning]bool // what the last schema without errors was warned of
 	lines    <-chan string    // what a person types; nil if nobody can be asked
@@ -430,14 +431,19 @@ type turnOutcome struct {
 }
 
 // migrate updates the platform if no release did, since the server needs it to wait for
-// one. If the database is away, the turn before has reported it.
+// one, and looks for a release that was installed before. If the database is away, the
+// turn before has reported it.
 func (l *loop) migrate(ctx context.Context) {
 	conn, err := postgres.Connect(ctx, l.database.URL())
 	if err != nil {
 		return
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if err := sql.Migrate(ctx, conn); err != nil && ctx.Err() == nil {
+	err = sql.Migrate(ctx, conn)
+	if err == nil {
+		err = conn.QueryRow(ctx, "select exists (select from platform.release)").Scan(&l.serves)
+	}
+	if err != nil && ctx.Err() == nil {
 		l.say("install the platform: %v", err)
 	}
 }
@@ -458,6 +464,10 @@ func (l *loop) say(format string, args ...any) {
 
 // greet says the addresses and the requests to try.
 func (l *loop) greet(settings config.Config, database *postgres.Server, installed *turnOutcome) {
+	if installed == nil && l.serves {
+		l.say("the release that was installed before is served at %s/; dev waits for a change in %s", settings.BaseURL, l.options.Dir)
+		return
+	}
 	if installed == nil {
 		l.say("nothing is installed yet: dev waits for a change in %s", l.options.Dir)
 		return
