@@ -233,7 +233,7 @@ func (c *call) needs(n expr.Node, want bool, of expr.Row, within bool) string {
 			open = append(open, c.needs(part, want, of, true))
 		}
 		if len(open) == 0 {
-			return "one related row must satisfy all of it: " + wanted(source(n), want)
+			return "one related row satisfies all of " + source(n)
 		}
 		joint := " and "
 		if (n.Op == syntax.And) != want {

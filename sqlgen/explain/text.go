@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -101,14 +102,20 @@ func writeRules(b *strings.Builder, rules []Rule) {
 	}
 }
 
-// writeClauses writes clauses with their values in one column.
+// writeClauses writes clauses with their values, those of the innermost ones in one column.
 func writeClauses(b *strings.Builder, clauses []Clause) {
 	width := 0
 	for _, c := range clauses {
-		width = max(width, 2*c.Depth+len(c.Text))
+		if len(c.Operands) > 0 {
+			width = max(width, 2*c.Depth+utf8.RuneCountInString(c.Text))
+		}
 	}
 	for _, c := range clauses {
-		line := fmt.Sprintf("    %-*s  %-7s", width, strings.Repeat("  ", c.Depth)+c.Text, c.Value)
+		column := 0
+		if len(c.Operands) > 0 {
+			column = width
+		}
+		line := fmt.Sprintf("    %-*s  %-7s", column, strings.Repeat("  ", c.Depth)+c.Text, c.Value)
 		var operands []string
 		for _, o := range c.Operands {
 			operands = append(operands, o.Text+": "+o.show())
