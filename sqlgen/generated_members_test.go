@@ -485,7 +485,11 @@ func (s *schemaText) union(number int) {
 		if attributes != "" {
 			attributes = " {" + attributes + " }"
 		}
-		s.line(true, "    %s %s%d%d(%s)%s", kind, variableOf(name), number, i, inputs, attributes)
+		action := fmt.Sprintf("%s%d%d", variableOf(name), number, i)
+		if n := variableOf(name); s.chance(25) && !s.taken[n] {
+			action, s.taken[n] = n, true
+		}
+		s.line(true, "    %s %s(%s)%s", kind, action, inputs, attributes)
 	}
 	s.line(false, "  }")
 	s.line(true, "  @permission(%s, actions: [get, list])", s.rule(u, nil))

@@ -60,6 +60,12 @@ func runGenerated(t *testing.T, seed uint64, total *generatedTally) {
 	p, written := s.project(t)
 	total.written += written
 	total.accepted += len(s.lines)
+	callAll(t, seed, p, total)
+}
+
+// callAll installs a project and calls all of its actions. seed is for what it reports.
+func callAll(t *testing.T, seed uint64, p *sqlgen.Project, total *generatedTally) {
+	t.Helper()
 	text := string(p.Files[0].Text)
 	p.Functions = sqlgen.Scaffold(p)
 	compiled, errs := sqlgen.Compile(p)

@@ -44,16 +44,13 @@ func (l *lowering) body(a *schema.Action) []*pg.Function {
 	panic(fmt.Sprintf("lower: an action of kind %s was not refused", a.Kind))
 }
 
-// functionName is the name of an action's function. PL/pgSQL lets parameters, and FOUND, be qualified by the name of
-// the function. If a function had the name of a table that it reads, or of a second alias of one, PL/pgSQL would take a
-// column of that name for them.
+// functionName is the name of an action's function. PL/pgSQL lets parameters, the columns of its answer and FOUND be
+// qualified by the name of the function. If a function had the name of a table that it reads, of a second alias of one,
+// or of the rows of its union, PL/pgSQL would take a column there for them.
 func functionName(a *schema.Action) string {
-	for _, m := range modelsRead(a) {
-		for _, f := range m.Stored() {
-			if (f.Column == "input" || f.Column == "context" || f.Column == "found") && isAliasOf(m.Table, a.Function) {
-				return a.Function + "__action"
-			}
-		}
+	isRead := func(m *schema.Model) bool { return isAliasOf(m.Table, a.Function) }
+	if slices.ContainsFunc(modelsRead(a), isRead) || isAliasOf(tableOf(a), a.Function) {
+		return a.Function + "__action"
 	}
 	return a.Function
 }
