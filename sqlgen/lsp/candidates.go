@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -46,9 +45,9 @@ func (x *index) roots(s *spot) []*symbol {
 		if isUnion {
 			blocks = blockWords.only("fields", "arms", "actions")
 		}
-		return append(wordSymbols(blocks, classKeyword), x.attributes(s)...)
+		return append(wordSymbols(blocks, classKeyword), attributeSymbols(attributeWords, s.afterAt)...)
 	case slotAttribute:
-		return x.attributes(s)
+		return attributeSymbols(attributeWords, s.afterAt)
 	case slotType:
 		return x.fieldTypes(s)
 	case slotModel:
@@ -56,7 +55,7 @@ func (x *index) roots(s *spot) []*symbol {
 	case slotKind:
 		return kinds(isUnion)
 	case slotClause:
-		return slices.Concat(clauses(s), x.attributes(s), kinds(isUnion))
+		return slices.Concat(clauses(s), attributeSymbols(attributeWords, s.afterAt), kinds(isUnion))
 	case slotInput:
 		return x.inputRoots(s)
 	case slotBlock:
@@ -87,71 +86,6 @@ func clauses(s *spot) []*symbol {
 		return wordSymbols(clauseWords.only("returns"), classKeyword)
 	}
 	return nil
-}
-
-// attributes returns the possible attributes at a place, with the @ that is not
-// written yet.
-func (x *index) attributes(s *spot) []*symbol {
-	bearers := x.bearersOf(s)
-	var allowed words
-	for _, w := range attributeWords {
-		if w.isOn(bearers...) {
-			allowed = append(allowed, w)
-		}
-	}
-	return attributeSymbols(allowed, s.afterAt)
-}
-
-// bearersOf returns the possible bearers of an attribute at a place, in the words of
-// the attributes' table.
-func (x *index) bearersOf(s *spot) []string {
-	switch {
-	case s.block == "model", s.block == "union":
-		return []string{s.block}
-	case s.block == "enum":
-		return []string{"enumValue"}
-	case s.block == "arms":
-		return []string{"arm"}
-	case s.block == "actions" && s.keyword == "union":
-		return []string{map[string]string{"get": "unionGet", "list": "unionList"}[s.name(0)]}
-	case s.block == "actions":
-		return []string{s.name(0)}
-	case s.block != "fields" || s.keyword == "union":
-		return nil
-	}
-	f := x.walkPath(ownerName(s), []string{s.name(0)})
-	isArray := f != nil && f.array
-	if x.isModel(s.name(1)) {
-		if isArray {
-			return []string{"toMany"}
-		}
-		return []string{"toOne", "computable"}
-	}
-	bearers := []string{"scalar"}
-	kind, isScalar := expr.ScalarNamed(s.name(1))
-	if !isArray && (!isScalar || kind != expr.ID && !kind.IsOpaque()) {
-		bearers = append(bearers, "computable")
-	}
-	isOpaque := isScalar && kind.IsOpaque()
-	if !isArray && !isOpaque {
-		bearers = append(bearers, "key")
-	}
-	if !isOpaque {
-		bearers = append(bearers, "defaulted")
-	}
-	switch {
-	case kind == expr.File:
-		bearers = []string{"file"}
-	case kind.Class() == expr.ClassText:
-		bearers = append(bearers, "text")
-		if kind == expr.Text && f != nil && !f.array && !f.optional {
-			bearers = append(bearers, "requiredText")
-		}
-	}
-	if isArray {
-		bearers = append(bearers, "array")
-	}
-	return bearers
 }
 
 // fieldTypes returns the types that a field or labelled input can have.
@@ -410,14 +344,12 @@ func (x *index) inputSymbols(s *spot) []*symbol {
 		if in.Label != nil {
 			y.name, y.span, y.spelling = in.Label.Name, in.Label.Span(), plainly(in.Label)
 			y.detail = y.name + ": " + typeText(steps[0], in.Array != nil, in.Optional != nil)
-			y.typ = valueType{steps[0], in.Array != nil}
 		} else {
 			y.name = schema.FlatName(steps)
 			y.detail = typeText(strings.Join(steps, "."), false, in.Optional != nil)
 			if path := x.fieldPath(owner, steps); path != nil {
 				y.detail += " // " + path[len(path)-1].typeText()
 				y.spelling = flat(steps, path)
-				y.typ = valueType{path[len(path)-1].typeName, path[len(path)-1].array}
 			}
 		}
 		symbols = append(symbols, y)

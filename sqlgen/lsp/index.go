@@ -19,9 +19,8 @@ type index struct {
 	roles    []*syntax.Role
 	identity []*field
 
-	known     map[string][]*field     // the fields of models that were asked for
-	mentioned []mention               // nil until they are asked for
-	allowed   map[int]map[string]bool // by the place of an @allow, the warnings that it can name
+	known     map[string][]*field // the fields of models that were asked for
+	mentioned []mention           // nil until they are asked for
 }
 
 // field is something that a path can name in a row or message.
@@ -55,7 +54,7 @@ func typeText(name string, array, optional bool) string {
 
 func newIndex(p *sqlgen.Project) *index {
 	var errs syntax.Errors // said by check
-	x := &index{project: p, config: schema.ReadConfig(p.Config, &errs), known: map[string][]*field{}, allowed: map[int]map[string]bool{}}
+	x := &index{project: p, config: schema.ReadConfig(p.Config, &errs), known: map[string][]*field{}}
 	for _, f := range p.Files {
 		tree := syntax.Parse(f, &errs)
 		x.files = append(x.files, tree)

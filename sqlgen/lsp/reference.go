@@ -2,9 +2,9 @@ package lsp
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // word is a word of the language, with its explanation.
@@ -12,7 +12,6 @@ type word struct {
 	name    string
 	text    string // a sentence or two
 	example string // in the language; "" means none
-	on      string // of an attribute: its bearers, as bearersOf names them
 }
 
 type words []word
@@ -39,11 +38,6 @@ func (w words) only(names ...string) words {
 		}
 	}
 	return kept
-}
-
-// isOn tells whether an attribute can be on any of several bearers.
-func (w word) isOn(bearers ...string) bool {
-	return slices.ContainsFunc(strings.Fields(w.on), func(on string) bool { return slices.Contains(bearers, on) })
 }
 
 // The words of the language. The examples are compiled by a test: those of
@@ -101,58 +95,13 @@ var clauseWords = words{
 	{name: "returns", text: "The message that a `read` or `write` returns."},
 }
 
-const anyAction = " get list create update delete read write unionGet unionList"
-
-var attributeWords = words{
-	{name: "unique", on: "key toOne model", example: "@unique([title, state])",
-		text: "No two rows have the same value here; on a model, the same combination of values. Nulls do not collide."},
-	{name: "index", on: "key toOne model", example: "@index(state, title)",
-		text: "Makes an index for finding and ordering rows. A foreign key always has one."},
-	{name: "default", on: "defaulted", example: "summary Text @default(\"none\")",
-		text: "The value when nothing is assigned. Without argument, the type's own: empty, zero, now, a new id."},
-	{name: "computed", on: "computable", example: "length Number @computed(COUNT(post.author.written))",
-		text: "The value is computed from fields of this row and of related rows, and follows them. Paths through a to-many need an aggregate."},
-	{name: "sequence", on: "requiredText", example: "number Text @sequence(\"INV-\", 1000)",
-		text: "The database sets the value: the prefix and the next number, with at least four digits. It is unique, and cannot be an input."},
-	{name: "relation", on: "toOne", example: "approver Person? @relation(approved)",
-		text: "Names the field of the other model that leads back, if several could."},
-	{name: "onDelete", on: "toOne", example: "reviewer Person? @onDelete(restrict)",
-		text: "The effect of deleting the referenced row: `cascade` deletes this row, `restrict` refuses, `setNull` unlinks."},
-	{name: "renamed", on: "scalar file toOne toMany model union enumValue", example: "heading Text @renamed(from: caption)",
-		text: "The former name, so that the migration renames instead of dropping and adding. It may stay."},
-	{name: "accepts", on: "file", example: "scan File? @accepts([\"image/*\", \"application/pdf\"])",
-		text: "The content types that an upload may have; by default any."},
-	{name: "maxSize", on: "file", example: "scan File? @maxSize(\"2.5 MiB\")",
-		text: "The largest size of an upload; by default 100 MB."},
-	{name: "maxLength", on: "text", example: "subtitle Text? @maxLength(200)",
-		text: "The most characters of a text, or of each text of an array; by default only the size of a request limits them."},
-	{name: "maxItems", on: "array", example: "labels Text[] @maxItems(20) @default",
-		text: "The most elements of an array; by default only the size of a request limits them."},
-	{name: "hidden", on: "scalar file toOne", example: "token Text? @hidden",
-		text: "Records do not show the field, and lists cannot be filtered or ordered by it. Rules, conditions and custom code can read it."},
-	{name: "permission", on: "model union" + anyAction, example: "@permission(expression: ctx.isAuthenticated, actions: [get, list])",
-		text: "A rule that allows calls. With `expression` and `roles`, both must hold. The rules of an action replace those of its model."},
-	{name: "validate", on: "model" + anyAction, example: "@validate(post.title != \"\", message: \"a post needs a title\")",
-		text: "Refuses values for which the expression is false. On a model it applies to every write; on an action, to its inputs."},
-	{name: "where", on: "get list update delete unionGet unionList arm", example: "list listOpen() { @where(post.state == State.Draft) }",
-		text: "Only rows for which the expression holds. It is skipped if it uses an absent optional input."},
-	{name: "set", on: "create update arm", example: "update publishPost(id) { @set(post.state = State.Published) }",
-		text: "Assigns a value that the client does not give."},
-	{name: "orderBy", on: "list unionList", example: "list listNewest() { @orderBy(createdAt: desc) }",
-		text: "The order of the rows, after the order of the request."},
-	{name: "sortable", on: "list unionList", example: "list listSorted() { @sortable(title, createdAt) }",
-		text: "The fields by which a request may order."},
-	{name: "facet", on: "list unionList", example: "list listFaceted() { @facet(state, createdAt) }",
-		text: "Adds to each page the values of these fields in all rows of the list: each with its count; of numbers the range and the mean; of times the range."},
-	{name: "embed", on: "get list", example: "get getWithAuthor(id) { @embed(author) }",
-		text: "Shows related records in full instead of their ids."},
-	{name: "select", on: "get list create update", example: "list listTitles() { @select(title, author.name) }",
-		text: "The record has the id and these fields, in this order. Fields of related rows are in nested records."},
-	{name: "function", on: "get list create update delete read write", example: "update renamePost(id, name: Text) @function",
-		text: "The body is custom code: a SQL function in `functions/`."},
-	{name: "allow", on: strings.TrimSpace(anyAction), example: "list listAll() { @allow(NoRule) }",
-		text: "Suppresses a warning about the action. `sternpost permissions` still lists it if it is about access."},
-}
+// attributeWords are the attributes, as the compiler's table has them.
+var attributeWords = func() (list words) {
+	for _, a := range schema.Attributes() {
+		list = append(list, word{name: a.Name, text: a.Text, example: a.Example})
+	}
+	return list
+}()
 
 // warningWords are the warnings that an action can allow.
 var warningWords = words{

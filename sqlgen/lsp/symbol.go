@@ -23,8 +23,6 @@ type symbol struct {
 	spelling spelling
 	field    *field        // that it names, or nil
 	input    *syntax.Input // that it names, or nil
-	row      bool          // whether it is the variable of a model
-	typ      valueType     // of its value, as far as it is known
 }
 
 func wordSymbols(list words, c class) []*symbol {
@@ -62,9 +60,9 @@ func named(symbols []*symbol, name string) *symbol {
 func contextSymbols(declarations ...string) []*symbol {
 	var symbols []*symbol
 	for _, d := range declarations {
-		name, typ, _ := strings.Cut(d, " ")
+		name, _, _ := strings.Cut(d, " ")
 		w, _ := contextWords.find(name)
-		symbols = append(symbols, &symbol{name: name, class: classField, detail: d, doc: w.text, typ: valueType{name: strings.TrimSuffix(typ, "?")}})
+		symbols = append(symbols, &symbol{name: name, class: classField, detail: d, doc: w.text})
 	}
 	return symbols
 }
@@ -75,7 +73,7 @@ func (x *index) variable(model string) []*symbol {
 		return nil
 	}
 	y := &symbol{name: schema.Variable(model), class: classValue, detail: schema.Variable(model) + " " + model,
-		doc: "The row of `" + model + "`.", row: true, typ: valueType{name: model}, next: func() []*symbol { return x.fieldSymbols(model) }}
+		doc: "The row of `" + model + "`.", next: func() []*symbol { return x.fieldSymbols(model) }}
 	if d := x.declaration(model); d != nil {
 		y.span, y.spelling = declaredName(d).Span(), asVariable(declaredName(d))
 	}
@@ -85,10 +83,20 @@ func (x *index) variable(model string) []*symbol {
 func (x *index) contextSymbol() *symbol {
 	ctx := wordSymbols(contextWords.only("ctx"), classKeyword)[0]
 	ctx.next = func() []*symbol {
-		symbols := contextSymbols("identity Identity?", "isAuthenticated Boolean", "now Timestamp", "headers", "env", "secrets")
+		members := []string{"identity Identity?", "isAuthenticated Boolean", "now Timestamp", "headers"}
+		if len(x.config.Environment) > 0 {
+			members = append(members, "env")
+		}
+		if len(x.config.Secrets) > 0 {
+			members = append(members, "secrets")
+		}
+		symbols := contextSymbols(members...)
 		named(symbols, "identity").next = func() []*symbol { return x.fieldSymbols("Identity") }
-		named(symbols, "env").next = func() []*symbol { return configured(x.config.Environment) }
-		named(symbols, "secrets").next = func() []*symbol { return configured(x.config.Secrets) }
+		for name, values := range map[string][]string{"env": x.config.Environment, "secrets": x.config.Secrets} {
+			if y := named(symbols, name); y != nil {
+				y.next = func() []*symbol { return configured(values) }
+			}
+		}
 		return symbols
 	}
 	return ctx
@@ -97,7 +105,7 @@ func (x *index) contextSymbol() *symbol {
 func configured(names []string) []*symbol {
 	var symbols []*symbol
 	for _, name := range names {
-		symbols = append(symbols, &symbol{name: name, class: classField, detail: name + " Text", doc: "Declared in `sternpost.yaml`.", typ: valueType{name: "Text"}})
+		symbols = append(symbols, &symbol{name: name, class: classField, detail: name + " Text", doc: "Declared in `sternpost.yaml`."})
 	}
 	return symbols
 }
@@ -146,7 +154,7 @@ func valueSymbols(d *syntax.Enum) []*symbol {
 	var symbols []*symbol
 	for _, v := range d.Values {
 		symbols = append(symbols, &symbol{name: v.Name.Name, class: classEnumValue, detail: d.Name.Name + "." + v.Name.Name,
-			doc: docText(v.Doc), span: v.Name.Span(), spelling: plainly(v.Name), typ: valueType{name: d.Name.Name}})
+			doc: docText(v.Doc), span: v.Name.Span(), spelling: plainly(v.Name)})
 	}
 	return symbols
 }
@@ -155,8 +163,7 @@ func valueSymbols(d *syntax.Enum) []*symbol {
 func (x *index) fieldSymbols(owner string) []*symbol {
 	var symbols []*symbol
 	for _, f := range x.fields(owner) {
-		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span, spelling: f.spelling, field: f,
-			typ: valueType{f.typeName, f.array}, unseen: f.unseen}
+		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span, spelling: f.spelling, field: f, unseen: f.unseen}
 		stored := ""
 		switch {
 		case f.column != "":

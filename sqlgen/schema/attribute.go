@@ -36,10 +36,18 @@ const (
 
 // attributeRule says where an attribute is allowed and how it is written.
 type attributeRule struct {
-	name       string
+	Attribute
 	on         []bearer
 	repeatable bool // more than once on one bearer; never on a field
-	usage      string
+}
+
+// Attribute is an attribute of the language.
+type Attribute struct {
+	Name    string
+	Usage   string // its forms, in a sentence: @unique on a field, @unique([a, b]) on a model
+	Text    string // what it does, in a sentence or two
+	Example string // on a field or an action of model Post, or as a member of it
+	Sample  string // arguments that show whether it is in its place; "" if it needs none
 }
 
 func anyField() []bearer { return []bearer{onScalar, onFile, onToOne, onToMany, onUntyped} }
@@ -50,57 +58,117 @@ func modelActions() []bearer {
 
 func anyAction() []bearer { return append(modelActions(), onUnionGet, onUnionList) }
 
-// attributeRules lists the attributes. Codes of their own are for @relation and
+// attributeRules is the table of attributes. Codes of their own are for @relation and
 // @onDelete on an unsuited relation, @maxLength and @maxItems on an unsuited type,
 // @where and @set with custom code.
 func attributeRules() []attributeRule {
 	return []attributeRule{
-		{"unique", append(anyField(), onModel), true, "@unique on a field, @unique([a, b]) on a model"},
-		{"index", append(anyField(), onModel), true, "@index on a field, @index(a, b) on a model"},
-		{"default", anyField(), false, "@default or @default(value)"},
-		{"computed", anyField(), false, "@computed(expression)"},
-		{"sequence", anyField(), false, `@sequence("INV-") or @sequence("INV-", 1000)`},
-		{"relation", []bearer{onToOne, onToMany, onUntyped}, false, "@relation(field)"},
-		{"onDelete", []bearer{onToOne, onToMany, onUntyped}, false, "@onDelete(cascade), @onDelete(restrict) or @onDelete(setNull)"},
-		{"renamed", append(anyField(), onModel, onUnion, onEnumValue), false, "@renamed(from: oldName)"},
-		{"accepts", []bearer{onFile, onUntyped}, false, `@accepts(["image/*", "application/pdf"])`},
-		{"maxSize", []bearer{onFile, onUntyped}, false, `@maxSize("10 MB")`},
-		{"maxLength", anyField(), false, "@maxLength(200)"},
-		{"maxItems", anyField(), false, "@maxItems(20)"},
-		{"hidden", []bearer{onScalar, onFile, onToOne, onUntyped}, false, "@hidden"},
-		{"permission", append(anyAction(), onModel, onUnion), true, "@permission(expression: condition, roles: [Role], actions: [kind])"},
-		{"validate", append(anyAction(), onModel), true, `@validate(condition, message: "text")`},
-		{"where", []bearer{onGet, onList, onUpdate, onDelete, onRead, onWrite, onUnionGet, onUnionList, onArm}, true, "@where(condition)"},
-		{"set", []bearer{onCreate, onUpdate, onRead, onWrite, onArm}, true, "@set(target = value)"},
-		{"orderBy", []bearer{onList, onUnionList}, false, "@orderBy(field: asc, other: desc)"},
-		{"sortable", []bearer{onList, onUnionList}, false, "@sortable(field, other)"},
-		{"facet", []bearer{onList, onUnionList}, false, "@facet(field, other)"},
-		{"embed", []bearer{onGet, onList}, true, "@embed(relation, relation.deeper)"},
-		{"select", []bearer{onGet, onList, onCreate, onUpdate}, false, "@select(field, relation.field)"},
-		{"function", modelActions(), false, "@function"},
-		{"allow", anyAction(), false, "@allow(FilterWidens)"},
+		{Attribute{"unique", "@unique on a field, @unique([a, b]) on a model",
+			"No two rows have the same value here; on a model, the same combination of values. Nulls do not collide.",
+			"@unique([title, state])", ""},
+			append(anyField(), onModel), true},
+		{Attribute{"index", "@index on a field, @index(a, b) on a model",
+			"Makes an index for finding and ordering rows. A foreign key always has one.",
+			"@index(state, title)", ""},
+			append(anyField(), onModel), true},
+		{Attribute{"default", "@default or @default(value)",
+			"The value when nothing is assigned. Without argument, the type's own: empty, zero, now, a new id.",
+			"summary Text @default(\"none\")", ""},
+			anyField(), false},
+		{Attribute{"computed", "@computed(expression)",
+			"The value is computed from fields of this row and of related rows, and follows them. Paths through a to-many need an aggregate.",
+			"length Number @computed(COUNT(post.author.written))", "(null)"},
+			anyField(), false},
+		{Attribute{"sequence", `@sequence("INV-") or @sequence("INV-", 1000)`,
+			"The database sets the value: the prefix and the next number, with at least four digits. It is unique, and cannot be an input.",
+			"number Text @sequence(\"INV-\", 1000)", `("A")`},
+			anyField(), false},
+		{Attribute{"relation", "@relation(field)",
+			"Names the field of the other model that leads back, if several could.",
+			"approver Person? @relation(approved)", "(nothing)"},
+			[]bearer{onToOne, onToMany, onUntyped}, false},
+		{Attribute{"onDelete", "@onDelete(cascade), @onDelete(restrict) or @onDelete(setNull)",
+			"The effect of deleting the referenced row: `cascade` deletes this row, `restrict` refuses, `setNull` unlinks.",
+			"reviewer Person? @onDelete(restrict)", "(cascade)"},
+			[]bearer{onToOne, onToMany, onUntyped}, false},
+		{Attribute{"renamed", "@renamed(from: oldName)",
+			"The former name, so that the migration renames instead of dropping and adding. It may stay.",
+			"heading Text @renamed(from: caption)", ""},
+			append(anyField(), onModel, onUnion, onEnumValue), false},
+		{Attribute{"accepts", `@accepts(["image/*", "application/pdf"])`,
+			"The content types that an upload may have; by default any.",
+			"scan File? @accepts([\"image/*\", \"application/pdf\"])", ""},
+			[]bearer{onFile, onUntyped}, false},
+		{Attribute{"maxSize", `@maxSize("10 MB")`,
+			"The largest size of an upload; by default 100 MB.",
+			"scan File? @maxSize(\"2.5 MiB\")", ""},
+			[]bearer{onFile, onUntyped}, false},
+		{Attribute{"maxLength", "@maxLength(200)",
+			"The most characters of a text, or of each text of an array; by default only the size of a request limits them.",
+			"subtitle Text? @maxLength(200)", "(3)"},
+			anyField(), false},
+		{Attribute{"maxItems", "@maxItems(20)",
+			"The most elements of an array; by default only the size of a request limits them.",
+			"labels Text[] @maxItems(20) @default", "(3)"},
+			anyField(), false},
+		{Attribute{"hidden", "@hidden",
+			"Records do not show the field, and lists cannot be filtered or ordered by it. Rules, conditions and custom code can read it.",
+			"token Text? @hidden", ""},
+			[]bearer{onScalar, onFile, onToOne, onUntyped}, false},
+		{Attribute{"permission", "@permission(expression: condition, roles: [Role], actions: [kind])",
+			"A rule that allows calls. With `expression` and `roles`, both must hold. The rules of an action replace those of its model.",
+			"@permission(expression: ctx.isAuthenticated, actions: [get, list])", ""},
+			append(anyAction(), onModel, onUnion), true},
+		{Attribute{"validate", `@validate(condition, message: "text")`,
+			"Refuses values for which the expression is false. On a model it applies to every write; on an action, to its inputs.",
+			"@validate(post.title != \"\", message: \"a post needs a title\")", ""},
+			append(anyAction(), onModel), true},
+		{Attribute{"where", "@where(condition)",
+			"Only rows for which the expression holds. It is skipped if it uses an absent optional input.",
+			"list listOpen() { @where(post.state == State.Draft) }", ""},
+			[]bearer{onGet, onList, onUpdate, onDelete, onRead, onWrite, onUnionGet, onUnionList, onArm}, true},
+		{Attribute{"set", "@set(target = value)",
+			"Assigns a value that the client does not give.",
+			"update publishPost(id) { @set(post.state = State.Published) }", ""},
+			[]bearer{onCreate, onUpdate, onRead, onWrite, onArm}, true},
+		{Attribute{"orderBy", "@orderBy(field: asc, other: desc)",
+			"The order of the rows, after the order of the request.",
+			"list listNewest() { @orderBy(createdAt: desc) }", ""},
+			[]bearer{onList, onUnionList}, false},
+		{Attribute{"sortable", "@sortable(field, other)",
+			"The fields by which a request may order.",
+			"list listSorted() { @sortable(title, createdAt) }", ""},
+			[]bearer{onList, onUnionList}, false},
+		{Attribute{"facet", "@facet(field, other)",
+			"Adds to each page the values of these fields in all rows of the list: each with its count; of numbers the range and the mean; of times the range.",
+			"list listFaceted() { @facet(state, createdAt) }", ""},
+			[]bearer{onList, onUnionList}, false},
+		{Attribute{"embed", "@embed(relation, relation.deeper)",
+			"Shows related records in full instead of their ids.",
+			"get getWithAuthor(id) { @embed(author) }", ""},
+			[]bearer{onGet, onList}, true},
+		{Attribute{"select", "@select(field, relation.field)",
+			"The record has the id and these fields, in this order. Fields of related rows are in nested records.",
+			"list listTitles() { @select(title, author.name) }", ""},
+			[]bearer{onGet, onList, onCreate, onUpdate}, false},
+		{Attribute{"function", "@function",
+			"The body is custom code: a SQL function in `functions/`.",
+			"update renamePost(id, name: Text) @function", ""},
+			modelActions(), false},
+		{Attribute{"allow", "@allow(FilterWidens)",
+			"Suppresses a warning about the action. `sternpost permissions` still lists it if it is about access.",
+			"list listAll() { @allow(NoRule) }", "(NoRule)"},
+			anyAction(), false},
 	}
-}
-
-// Attribute is an attribute of the language.
-type Attribute struct {
-	Name  string
-	Usage string // its forms, in a sentence: @unique on a field, @unique([a, b]) on a model
 }
 
 // Attributes returns the attributes of the language.
 func Attributes() []Attribute {
 	var list []Attribute
 	for _, r := range attributeRules() {
-		list = append(list, Attribute{r.name, r.usage})
+		list = append(list, r.Attribute)
 	}
 	return list
-}
-
-// IsRepeatable tells whether an action, a model or an arm may have an attribute more
-// than once. A field may not.
-func IsRepeatable(name string) bool {
-	return slices.ContainsFunc(attributeRules(), func(r attributeRule) bool { return r.name == name && r.repeatable })
 }
 
 // plainBearer drops the type of a field.
@@ -123,7 +191,7 @@ func (r attributeRule) unsuited(on bearer) bearer {
 // attributeRule returns the rule of an attribute, false for an unknown attribute.
 func (c *checker) attributeRule(name string) (attributeRule, bool) {
 	for _, r := range c.attributes {
-		if r.name == name {
+		if r.Name == name {
 			return r, true
 		}
 	}
@@ -133,7 +201,7 @@ func (c *checker) attributeRule(name string) (attributeRule, bool) {
 func (c *checker) attributeNames() []string {
 	var names []string
 	for _, r := range c.attributes {
-		names = append(names, r.name)
+		names = append(names, r.Name)
 	}
 	return names
 }
@@ -176,7 +244,7 @@ func (c *checker) allowedAttributes(on bearer, attrs []*syntax.Attribute) []*syn
 // badArguments reports that an attribute is not written as it should be.
 func (c *checker) badArguments(a *syntax.Attribute, span syntax.Span) {
 	rule, _ := c.attributeRule(a.Name.Name)
-	c.report(AttributeArguments, span, attributeArguments(a.Name.Name, rule.usage))
+	c.report(AttributeArguments, span, attributeArguments(a.Name.Name, rule.Usage))
 }
 
 // badArgument is badArguments for one misplaced argument. A wrong assignment was
