@@ -82,7 +82,7 @@ func serveFiles(t *testing.T, how serving) *filesApp {
 func onBucket(t *testing.T) serving {
 	t.Helper()
 	g := storagetest.SharedGateway(t)
-	store, err := s3.Open(t.Context(), g.Options(storagetest.NewBucket(t, g)))
+	store, err := s3.Open(g.Options(storagetest.NewBucket(t, g)))
 	if err != nil {
 		t.Fatal(err)
 	}

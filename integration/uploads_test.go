@@ -392,7 +392,7 @@ func TestStorageHangs(t *testing.T) {
 func TestStorageAway(t *testing.T) {
 	t.Parallel()
 	g := storagetest.StartGateway(t)
-	bucket, err := s3.Open(t.Context(), g.Options(storagetest.NewBucket(t, g)))
+	bucket, err := s3.Open(g.Options(storagetest.NewBucket(t, g)))
 	if err != nil {
 		t.Fatal(err)
 	}

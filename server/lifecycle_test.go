@@ -230,7 +230,6 @@ func TestTraceExport(t *testing.T) {
 		paths = append(paths, r.URL.Path)
 	}))
 	defer collector.Close()
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	s, err := New(testConfig("postgres://127.0.0.1:1/none", func(c *config.Config) {
 		c.Environ = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL}
 	}), Options{Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})

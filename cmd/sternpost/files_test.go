@@ -64,7 +64,7 @@ func newPhotosOf(t *testing.T, project map[string]string) *photos {
 	t.Helper()
 	g := storagetest.SharedGateway(t)
 	bucket := storagetest.NewBucket(t, g)
-	store, err := s3.Open(t.Context(), g.Options(bucket))
+	store, err := s3.Open(g.Options(bucket))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func Open(c *config.Config) (storage.Store, error) {
 	case c.Storage.Bucket == "" || c.Storage.Region == "":
 		return nil, nil
 	}
-	return s3.Open(context.Background(), s3.Options{
+	return s3.Open(s3.Options{
 		Bucket: c.Storage.Bucket, Region: c.Storage.Region, Endpoint: c.Storage.Endpoint, PathStyle: c.Storage.PathStyle,
 	})
 }

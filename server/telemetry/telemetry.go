@@ -17,7 +17,7 @@ import (
 	"github.com/valyala/fasthttp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -130,7 +130,7 @@ func (t *Telemetry) Handler() http.Handler {
 }
 
 // startTraces starts tracing iff the standard variables of OpenTelemetry name a target
-// for spans. The exporter reads the other variables itself.
+// for spans.
 func (t *Telemetry) startTraces(ctx context.Context, environ []string) error {
 	env := map[string]string{}
 	for _, v := range environ {
@@ -151,7 +151,11 @@ func (t *Telemetry) startTraces(ctx context.Context, environ []string) error {
 		}
 	}
 
-	spans, err := otlptracehttp.New(ctx)
+	client, err := newCollector(env)
+	if err != nil {
+		return err
+	}
+	spans, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return fmt.Errorf("start the export of traces: %w", err)
 	}

@@ -3,6 +3,7 @@ package s3
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,11 +11,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
@@ -33,8 +34,8 @@ type Options struct {
 	// single host require.
 	PathStyle bool
 
-	// Credentials sign the requests; nil means the usual chain of AWS: environment,
-	// shared files, the role of the machine.
+	// Credentials sign the requests; nil means those that AWS tools find: in the environment,
+	// in shared files, or in the role of the pod, the container or the machine.
 	Credentials aws.CredentialsProvider
 }
 
@@ -54,30 +55,29 @@ const (
 )
 
 // Open prepares to use a bucket. It does not connect.
-func Open(ctx context.Context, o Options) (*Store, error) {
-	load := []func(*config.LoadOptions) error{
-		config.WithRegion(o.Region),
-		config.WithHTTPClient(awshttp.NewBuildableClient().
+func Open(o Options) (*Store, error) {
+	region := cmp.Or(o.Region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
+	if o.Credentials == nil {
+		found, err := findCredentials(region, os.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		o.Credentials = found
+	}
+	options := s3.Options{
+		Region: region, Credentials: aws.NewCredentialsCache(o.Credentials), UsePathStyle: o.PathStyle,
+		HTTPClient: awshttp.NewBuildableClient().
 			WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
-			WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = headerTimeout })),
+			WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = headerTimeout }),
 		// Features that the service can do without are left out: services other than AWS do not know the newer
 		// checksums, and an upload URL would require one from its client.
-		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
-		config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
+		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
+		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
 	}
-	if o.Credentials != nil {
-		load = append(load, config.WithCredentialsProvider(o.Credentials))
+	if o.Endpoint != "" {
+		options.BaseEndpoint = &o.Endpoint
 	}
-	c, err := config.LoadDefaultConfig(ctx, load...)
-	if err != nil {
-		return nil, fmt.Errorf("configure the use of S3: %w", err)
-	}
-	client := s3.NewFromConfig(c, func(so *s3.Options) {
-		so.UsePathStyle = o.PathStyle
-		if o.Endpoint != "" {
-			so.BaseEndpoint = aws.String(o.Endpoint)
-		}
-	})
+	client := s3.New(options)
 	return &Store{bucket: o.Bucket, client: client, signer: s3.NewPresignClient(client)}, nil
 }
 

@@ -34,7 +34,7 @@ func TestGateway(t *testing.T) {
 
 func open(t *testing.T, o s3.Options) *s3.Store {
 	t.Helper()
-	store, err := s3.Open(t.Context(), o)
+	store, err := s3.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
