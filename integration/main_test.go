@@ -11,14 +11,12 @@ import (
 
 	"github.com/sternpost/sternpost/integration/canary"
 	"github.com/sternpost/sternpost/integration/pgtest"
-	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
 // watch looks at every response and log for passwords and secrets.
 var watch canary.Watch
 
 func TestMain(m *testing.M) {
-	storagetest.Main()
 	http.DefaultClient.Transport = watch.Transport(http.DefaultTransport)
 	code := pgtest.Main(m)
 	if commandDir != "" {

@@ -16,7 +16,6 @@ import (
 	"github.com/sternpost/sternpost/integration/canary"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/integration/program"
-	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
 // binary is the command, built by TestMain.
@@ -26,7 +25,6 @@ var binary string
 var watch canary.Watch
 
 func TestMain(m *testing.M) {
-	storagetest.Main()
 	http.DefaultClient.Transport = watch.Transport(http.DefaultTransport)
 	os.Exit(buildAndRun(m))
 }

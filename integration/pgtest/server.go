@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
@@ -44,8 +45,8 @@ func startServer(ctx context.Context) (*server, error) {
 	}
 
 	remark := ""
-	if engineAnswers(ctx) {
-		container, err := startContainer(ctx)
+	if engine := program.Engine(ctx); engine != "" {
+		container, err := startContainer(ctx, engine)
 		if err == nil {
 			return container, nil
 		}

@@ -13,7 +13,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	storagetest.Main()
 	// These tests mostly wait for retries.
 	if err := flag.Set("test.parallel", "16"); err != nil {
 		panic(err)

@@ -11,23 +11,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/versity/versitygw/backend/meta"
-	"github.com/versity/versitygw/backend/posix"
-	"github.com/versity/versitygw/embedgw"
 
 	"github.com/sternpost/sternpost/storage/s3"
-)
-
-// The instructions of the parent to the gateway.
-const (
-	gatewayFolder  = "STERNPOST_TEST_GATEWAY_FOLDER"
-	gatewayAddress = "STERNPOST_TEST_GATEWAY_ADDRESS"
 )
 
 // The only account of the gateway.
@@ -36,60 +28,6 @@ const (
 	secretKey = "not-a-secret"
 	region    = "us-east-1"
 )
-
-// Main is called first in TestMain of packages whose tests use NewBucket. A process can
-// have one gateway, which changes the working directory, so the test binary runs itself
-// again for it.
-func Main() {
-	folder := os.Getenv(gatewayFolder)
-	if folder == "" {
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() { // the parent holds the other end while it lives
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		cancel()
-	}()
-	err := serveGateway(ctx, folder, os.Getenv(gatewayAddress))
-	if ctx.Err() == nil {
-		fmt.Fprintln(os.Stderr, "object storage for tests:", err)
-		os.Exit(1)
-	}
-	_ = os.RemoveAll(folder)
-	os.Exit(0)
-}
-
-func serveGateway(ctx context.Context, folder, address string) error {
-	for _, name := range []string{"objects", "descriptions"} {
-		if err := os.MkdirAll(filepath.Join(folder, name), 0o700); err != nil {
-			return err
-		}
-	}
-	// Descriptions are stored beside the objects, since some file systems have no attributes.
-	described, err := meta.NewSideCar(filepath.Join(folder, "descriptions"))
-	if err != nil {
-		return err
-	}
-	backend, err := posix.New(filepath.Join(folder, "objects"), described, posix.PosixOpts{
-		SideCarDir:          filepath.Join(folder, "descriptions"),
-		CopyObjectThreshold: 5 << 30,
-		Concurrency:         64,
-	})
-	if err != nil {
-		return err
-	}
-	return embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
-		RootUserAccess: accessKey, RootUserSecret: secretKey, Region: region,
-		Ports:             []string{address},
-		MaxConnections:    1000,
-		MaxRequests:       1000,
-		MultipartMaxParts: 10000,
-		KeepAlive:         true,
-		Quiet:             true,
-		CORSAllowOrigin:   "*", // pages upload from any origin
-		HealthPath:        "/health",
-	})
-}
 
 // Gateway is object storage that checks signatures, signed headers and expiry.
 type Gateway struct {
@@ -123,13 +61,26 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), nil
 }
 
+// program returns the path of the gateway, which go compiles once and keeps in its cache. It is a process of its own, since
+// it changes the working directory.
+var program = sync.OnceValues(func() (string, error) {
+	_, file, _, _ := runtime.Caller(0)
+	command := exec.Command("go", "tool", "-C", filepath.Join(filepath.Dir(file), "testdata", "gateway"), "-n", "gateway")
+	command.Stderr = os.Stderr
+	path, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("compile object storage for tests: %w", err)
+	}
+	return strings.TrimSpace(string(path)), nil
+})
+
 func startGateway(folder, address string) (*Gateway, error) {
-	executable, err := os.Executable()
+	executable, err := program()
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{Endpoint: "http://" + address, folder: folder, command: exec.Command(executable)}
-	g.command.Env = append(os.Environ(), gatewayFolder+"="+folder, gatewayAddress+"="+address)
+	g := &Gateway{Endpoint: "http://" + address, folder: folder, command: exec.Command(executable, folder, address)}
+	g.command.Env = append(os.Environ(), "AWS_ACCESS_KEY_ID="+accessKey, "AWS_SECRET_ACCESS_KEY="+secretKey, "AWS_REGION="+region)
 	g.command.Stderr = os.Stderr
 	if g.stdin, err = g.command.StdinPipe(); err != nil {
 		return nil, err
