@@ -28,6 +28,8 @@ type IDToken struct {
 	Subject string
 	Nonce   string
 	Claims  map[string]any // all of them; numbers are json.Number
+
+	domains []string // of the addresses that its provider can prove; nil means any
 }
 
 // errIDToken refuses an ID token. The reason is for the log only.
@@ -49,13 +51,8 @@ func (p *Providers) VerifyIDToken(ctx context.Context, token string) (*IDToken, 
 	if from == nil {
 		return nil, refuseIDToken("its issuer is not configured")
 	}
-	var clients []string
-	for _, provider := range p.list {
-		if provider.issuer == from {
-			clients = append(clients, provider.options.ClientID)
-		}
-	}
-	return parsed.verify(ctx, from, clients, p.now())
+	of := slices.DeleteFunc(slices.Clone(p.list), func(provider *Provider) bool { return provider.issuer != from })
+	return parsed.verify(ctx, of, p.now())
 }
 
 // verifyOwn verifies an ID token that the provider returned for a code.
@@ -67,7 +64,7 @@ func (p *Provider) verifyOwn(ctx context.Context, token string, now time.Time) (
 	if issuerKey(parsed.claims.issuer) != p.issuer.url {
 		return nil, refuseIDToken("it is another issuer's")
 	}
-	return parsed.verify(ctx, p.issuer, []string{p.options.ClientID}, now)
+	return parsed.verify(ctx, []*Provider{p}, now)
 }
 
 // parsedToken is an ID token that is not verified yet.
@@ -210,9 +207,10 @@ func keyTypeOf(algorithm jwa.SignatureAlgorithm) jwa.KeyType {
 	return ""
 }
 
-// verify checks everything about a token. clients are those of this service at the
-// issuer.
-func (p *parsedToken) verify(ctx context.Context, from *issuer, clients []string, now time.Time) (*IDToken, error) {
+// verify checks everything about a token. providers are those of its issuer, one for each
+// client of this service.
+func (p *parsedToken) verify(ctx context.Context, providers []*Provider, now time.Time) (*IDToken, error) {
+	from := providers[0].issuer
 	keys, err := from.keySet(ctx)
 	if err != nil {
 		return nil, err
@@ -227,10 +225,13 @@ func (p *parsedToken) verify(ctx context.Context, from *issuer, clients []string
 	if !isKnown {
 		return nil, refuseIDToken("no key of its issuer has signed it")
 	}
-	if err := p.claims.check(clients, now); err != nil {
+	by, err := p.claims.check(providers, now)
+	if err != nil {
 		return nil, err
 	}
-	return &IDToken{Issuer: p.claims.issuer, Subject: p.claims.subject, Nonce: p.claims.nonce, Claims: p.all}, nil
+	return &IDToken{
+		Issuer: p.claims.issuer, Subject: p.claims.subject, Nonce: p.claims.nonce, Claims: p.all, domains: by.options.EmailDomains,
+	}, nil
 }
 
 // hasKey tells whether a set has the key that the token names. If the token names no key
@@ -298,25 +299,27 @@ func curveOf(algorithm jwa.SignatureAlgorithm) jwa.EllipticCurveAlgorithm {
 	}
 }
 
-// check checks the claims of a token with a valid signature.
-func (c *idTokenClaims) check(clients []string, now time.Time) error {
+// check checks the claims of a token with a valid signature. It returns the provider whose
+// client the token is for.
+func (c *idTokenClaims) check(providers []*Provider, now time.Time) (*Provider, error) {
 	if c.subject == "" || strings.ContainsRune(c.subject, 0) || len(c.subject) > maxClaim {
-		return refuseIDToken("it has no subject that can be kept")
+		return nil, refuseIDToken("it has no subject that can be kept")
 	}
-	isOurs := slices.ContainsFunc(clients, func(client string) bool {
+	by := slices.IndexFunc(providers, func(p *Provider) bool {
+		client := p.options.ClientID
 		return slices.Contains(c.audience, client) && (c.authorizedParty == nil || *c.authorizedParty == client)
 	})
 	switch {
-	case !isOurs, len(c.audience) > 1 && c.authorizedParty == nil:
-		return refuseIDToken("it is for another client")
+	case by < 0, len(c.audience) > 1 && c.authorizedParty == nil:
+		return nil, refuseIDToken("it is for another client")
 	case c.expires == nil || !now.Before(c.expires.Add(leeway)):
-		return refuseIDToken("it has expired")
+		return nil, refuseIDToken("it has expired")
 	case c.issuedAt == nil || c.issuedAt.After(now.Add(leeway)):
-		return refuseIDToken("it was issued in the future")
+		return nil, refuseIDToken("it was issued in the future")
 	case c.notBefore != nil && c.notBefore.After(now.Add(leeway)):
-		return refuseIDToken("its time has not come")
+		return nil, refuseIDToken("its time has not come")
 	}
-	return nil
+	return providers[by], nil
 }
 
 // maxClaim limits the stored bytes of a claim.
@@ -342,7 +345,12 @@ func (t *IDToken) Text(claim string) string {
 }
 
 // IsEmailVerified tells whether the provider confirms that the e-mail address belongs to
-// its user.
+// its user. It can do so for an address of its domains only.
 func (t *IDToken) IsEmailVerified() bool {
-	return t.Text("email_verified") == "true"
+	email, isEmail := ParseEmail(t.Text("email"))
+	if !isEmail || t.Text("email_verified") != "true" {
+		return false
+	}
+	_, domain, _ := strings.Cut(email, "@")
+	return t.domains == nil || slices.Contains(t.domains, domain)
 }

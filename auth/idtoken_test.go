@@ -110,7 +110,7 @@ func TestIDTokenTimes(t *testing.T) {
 		{"no beginning", nil, nil, at(time.Hour), false},
 	} {
 		claims := idTokenClaims{subject: "ada", audience: []string{testClient}, issuedAt: c.issued, notBefore: c.begins, expires: c.expires}
-		if err := claims.check([]string{testClient}, start); (err == nil) != c.want {
+		if _, err := claims.check(clientsOf(testClient), start); (err == nil) != c.want {
 			t.Errorf("%s: got %v, want accepted %v", c.name, err, c.want)
 		}
 	}
@@ -142,8 +142,17 @@ func TestIDTokenClients(t *testing.T) {
 		{"none", nil, nil, false},
 	} {
 		claims := idTokenClaims{subject: "ada", audience: c.audience, authorizedParty: c.party, issuedAt: &start, expires: &expires}
-		if err := claims.check([]string{"web", "phone"}, start); (err == nil) != c.want {
+		if _, err := claims.check(clientsOf("web", "phone"), start); (err == nil) != c.want {
 			t.Errorf("%s: got %v, want accepted %v", c.name, err, c.want)
 		}
 	}
+}
+
+// clientsOf are providers with these clients of the service.
+func clientsOf(ids ...string) []*Provider {
+	var list []*Provider
+	for _, id := range ids {
+		list = append(list, &Provider{options: ProviderOptions{ClientID: id}})
+	}
+	return list
 }

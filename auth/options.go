@@ -33,6 +33,7 @@ type ProviderOptions struct {
 	RedirectURL  string       // where its sign-ins end; empty means the common address
 	ResponseMode ResponseMode // how the provider sends the browser back
 	IsInternal   bool         // it works, but is not offered to users
+	EmailDomains []string     // of the addresses that it can prove, in lower case; nil means any
 }
 
 // ResponseMode is how a provider passes its answer to the browser.

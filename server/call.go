@@ -346,12 +346,17 @@ func (who *caller) context(c *fiber.Ctx, r *served) []byte {
 	}
 	if len(r.headers) > 0 {
 		b = append(b, `,"headers":{`...)
-		for i, h := range r.headers {
-			if i > 0 {
+		first := len(b)
+		for _, h := range r.headers {
+			values := c.Request().Header.PeekAll(h.name)
+			if len(values) == 0 { // an absent header is null
+				continue
+			}
+			if len(b) > first {
 				b = append(b, ',')
 			}
 			b = append(b, h.member...)
-			b = answer.Quote(b, joinValues(c.Request().Header.PeekAll(h.name)))
+			b = answer.Quote(b, joinValues(values))
 		}
 		b = append(b, '}')
 	}

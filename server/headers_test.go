@@ -223,13 +223,15 @@ func TestContext(t *testing.T) {
 	tests := []struct {
 		header, want string
 	}{
-		{"", `{"env":{"REGION":"eu=1"},"headers":{"x_tenant":"","user_agent":""},"secrets":{"PEPPER":"\"��"},"requestId":"r"}`},
+		{"", `{"env":{"REGION":"eu=1"},"headers":{},"secrets":{"PEPPER":"\"��"},"requestId":"r"}`},
 		{"Authorization: Bearer ada\nX-Tenant: a\nx-tenant: b\nUser-Agent: curl\n",
 			`{"env":{"REGION":"eu=1"},"headers":{"x_tenant":"a, b","user_agent":"curl"},"secrets":{"PEPPER":"\"��"},"requestId":"r","identityId":"ada"}`},
 		{"X-Tenant: \"},\"identityId\":\"ada\"\nX_Tenant: spoofed\n",
-			`{"env":{"REGION":"eu=1"},"headers":{"x_tenant":"\"},\"identityId\":\"ada\"","user_agent":""},"secrets":{"PEPPER":"\"��"},"requestId":"r"}`},
+			`{"env":{"REGION":"eu=1"},"headers":{"x_tenant":"\"},\"identityId\":\"ada\""},"secrets":{"PEPPER":"\"��"},"requestId":"r"}`},
+		{"X-Tenant:\n",
+			`{"env":{"REGION":"eu=1"},"headers":{"x_tenant":""},"secrets":{"PEPPER":"\"��"},"requestId":"r"}`},
 		{"X-Tenant: \xff\n",
-			`{"env":{"REGION":"eu=1"},"headers":{"x_tenant":"�","user_agent":""},"secrets":{"PEPPER":"\"��"},"requestId":"r"}`},
+			`{"env":{"REGION":"eu=1"},"headers":{"x_tenant":"�"},"secrets":{"PEPPER":"\"��"},"requestId":"r"}`},
 	}
 	for _, test := range tests {
 		resp, body := s.raw(t, "GET /api/json/whoAmI HTTP/1.1\nHost: x\nX-Request-Id: r\n"+test.header+"\n")

@@ -346,8 +346,8 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 			}
 		}
 	}
-	env, missing := s.environment("env", m.Environment)
-	secrets, more := s.environment("secrets", m.Secrets)
+	env, missing := s.environment("env", m.Environment, m.Compared)
+	secrets, more := s.environment("secrets", m.Secrets, m.Secrets)
 	r.environment = append(env, secrets...)
 	return r, slices.Concat(faults, missing, more)
 }
@@ -437,8 +437,9 @@ func isObject(schemas release.Schemas, name string) bool {
 }
 
 // environment builds a member of every call's context from values of this server's
-// environment, and lists the names without a value.
-func (s *Server) environment(member string, names []string) (part []byte, missing []string) {
+// environment, and lists the names without a value. An empty text is no value for those
+// that a rule may compare: it would admit whoever sends nothing.
+func (s *Server) environment(member string, names, notEmpty []string) (part []byte, missing []string) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -447,6 +448,8 @@ func (s *Server) environment(member string, names []string) (part []byte, missin
 		value, ok := s.variable(name)
 		if !ok {
 			missing = append(missing, fmt.Sprintf("set the environment variable %s: the schema reads it as ctx.%s.%s", name, member, name))
+		} else if value == "" && slices.Contains(notEmpty, name) {
+			missing = append(missing, fmt.Sprintf("the environment variable %s is empty: the schema reads it as ctx.%s.%s, so give it a value", name, member, name))
 		}
 		if i > 0 {
 			part = append(part, ',')

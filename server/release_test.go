@@ -15,13 +15,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
 // runOnce runs a server that is expected to refuse to serve, and returns its error.
 func runOnce(t *testing.T, databaseURL string) error {
 	t.Helper()
-	s, err := New(testConfig(databaseURL, nil), Options{Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})
+	s, err := New(testConfig(databaseURL, func(c *config.Config) { c.Environ = []string{"EMPTY=", "BLANK="} }), Options{Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +63,10 @@ func TestRefusalToServe(t *testing.T) {
 			want: "action getNote: no function api.get_note"},
 		{name: "no value for a name", change: func(m *release.Manifest) { m.Environment, m.Secrets = []string{"REGION"}, []string{"PEPPER"} },
 			want: "set the environment variable REGION: the schema reads it as ctx.env.REGION\n  set the environment variable PEPPER: the schema reads it as ctx.secrets.PEPPER"},
+		{name: "an empty value for a name that is compared", change: func(m *release.Manifest) {
+			m.Environment, m.Compared, m.Secrets = []string{"EMPTY", "BLANK"}, []string{"BLANK"}, []string{"EMPTY"}
+		},
+			want: "  the environment variable BLANK is empty: the schema reads it as ctx.env.BLANK, so give it a value\n  the environment variable EMPTY is empty: the schema reads it as ctx.secrets.EMPTY, so give it a value"},
 		{name: "a schema that cannot be checked", change: func(m *release.Manifest) { m.Schemas[1].JSON = []byte(`{"type":"object","oneOf":[]}`) },
 			want: "action whoAmI: compile the input schema Empty"},
 		{name: "an API with an action that is not there", change: func(m *release.Manifest) { m.APIs[1].Actions = []string{"none"} },

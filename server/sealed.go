@@ -47,7 +47,7 @@ func (s *Server) sealedTexts(a *release.Action) ([]sealedText, error) {
 	return list, nil
 }
 
-// text returns the text for one call; false if its input is absent or null.
+// text returns the text for one call; false if its input or header is absent or null.
 func (t *sealedText) text(c *fiber.Ctx, in input.Input) (string, bool) {
 	switch {
 	case t.Input != "":
@@ -57,7 +57,8 @@ func (t *sealedText) text(c *fiber.Ctx, in input.Input) (string, bool) {
 		}
 		return p.Text(), true
 	case t.header != "":
-		return joinValues(c.Request().Header.PeekAll(t.header)), true
+		values := c.Request().Header.PeekAll(t.header)
+		return joinValues(values), len(values) > 0
 	}
 	return t.known, true
 }

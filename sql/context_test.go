@@ -28,7 +28,7 @@ func TestEnter(t *testing.T) {
 	const readers = `
 		select array[
 			coalesce(platform.action(), 'null'), coalesce(platform.identity_id(), 'null'), platform.time_zone(),
-			coalesce(platform.request_id(), 'null'), platform.header('x_tenant'), platform.environment('REGION'), platform.secret('KEY')
+			coalesce(platform.request_id(), 'null'), coalesce(platform.header('x_tenant'), 'null'), platform.environment('REGION'), platform.secret('KEY')
 		]`
 	// Planned again each time: the action in a kept plan does not matter here.
 	const anew = pgx.QueryExecModeExec
@@ -37,14 +37,15 @@ func TestEnter(t *testing.T) {
 		context string
 		want    [7]string
 	}{
-		{"nothing known", `{}`, [7]string{"listPosts", "null", "UTC", "null", "", "", ""}},
+		{"nothing known", `{}`, [7]string{"listPosts", "null", "UTC", "null", "null", "", ""}},
 		{"everything", `{
 			"identityId": "ada", "timeZone": "Europe/Berlin", "requestId": "r1",
 			"headers": {"x_tenant": "acme, inc"}, "env": {"REGION": "eu"}, "secrets": {"KEY": "s3cret"}
 		}`, [7]string{"listPosts", "ada", "Europe/Berlin", "r1", "acme, inc", "eu", "s3cret"}},
 		{"nulls", `{"identityId": null, "timeZone": null, "requestId": null, "headers": {"x_tenant": null}}`,
-			[7]string{"listPosts", "null", "UTC", "null", "", "", ""}},
-		{"empty zone", `{"timeZone": ""}`, [7]string{"listPosts", "null", "UTC", "null", "", "", ""}},
+			[7]string{"listPosts", "null", "UTC", "null", "null", "", ""}},
+		{"empty header", `{"headers": {"x_tenant": ""}}`, [7]string{"listPosts", "null", "UTC", "null", "", "", ""}},
+		{"empty zone", `{"timeZone": ""}`, [7]string{"listPosts", "null", "UTC", "null", "null", "", ""}},
 		{"quotes", `{"requestId": "a'b\"c\\", "headers": {"x_tenant": "a'b\"c\\"}}`,
 			[7]string{"listPosts", "null", "UTC", `a'b"c\`, `a'b"c\`, "", ""}},
 	} {
@@ -62,7 +63,7 @@ func TestEnter(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The settings of a call end with the transaction.
-		if got, want := [7]string(value[[]string](t, owner, readers, anew)), [7]string{"null", "null", "UTC", "null", "", "", ""}; got != want {
+		if got, want := [7]string(value[[]string](t, owner, readers, anew)), [7]string{"null", "null", "UTC", "null", "null", "", ""}; got != want {
 			t.Errorf("%s: after the transaction: got %q, want %q", test.name, got, want)
 		}
 	}

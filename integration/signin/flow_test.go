@@ -2,6 +2,7 @@ package signin
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -396,6 +397,53 @@ func TestTokenExchange(t *testing.T) {
 	// With known keys, a provider may be away.
 	p.Close()
 	expectGrant(t, ask(), "")
+}
+
+// TestProviderProves signs in with addresses that a provider can prove, and with others.
+func TestProviderProves(t *testing.T) {
+	t.Parallel()
+	p, own := newIssuer(t), newIssuer(t)
+	s := serve(t, options{settings: "  providers:\n" + provider("any", p.URL, clientID) + provider("own", own.URL, clientID, "emailDomains: [Own.example]")})
+	for i, test := range []struct {
+		issuer   *issuer
+		email    string
+		isProven bool
+	}{
+		{p, "ada@Staff.example", true},
+		{p, "@staff.example", false},
+		{p, "x@evil.example,y@staff.example", false},
+		{p, "Ada <ada@staff.example>", false},
+		{own, "ada@own.example", true},
+		{own, "ada@staff.example", false},
+		{own, "ada@sub.own.example", false},
+		{own, "ada@staff.example@own.example", false},
+	} {
+		got := s.grant(t, exchange(test.issuer.idToken(func(c map[string]any) { c["sub"], c["email"] = fmt.Sprint(i), test.email })))
+		if got.status != http.StatusOK {
+			t.Fatalf("%s: got %+v", test.email, got)
+		}
+		isStaff := strings.HasSuffix(strings.ToLower(test.email), "@staff.example") && test.isProven
+		if is := s.act(t, got.AccessToken, "listVerifiedNotes", nil).status == http.StatusOK; is != test.isProven {
+			t.Errorf("%s: proven %t, want %t", test.email, is, test.isProven)
+		}
+		s.exec(t, `update app.identity set email_verified = true where external_id = '`+fmt.Sprint(i)+`' and issuer = '`+p.URL+`'`)
+		if is := s.act(t, got.AccessToken, "listAllNotes", nil).status == http.StatusOK; is != isStaff {
+			t.Errorf("%s: has the role %t, want %t", test.email, is, isStaff)
+		}
+	}
+
+	// With and without a slash at the end it is the same issuer.
+	for range 2 {
+		for _, slash := range []string{"/", ""} {
+			got := s.grant(t, exchange(p.idToken(func(c map[string]any) { c["iss"], c["sub"], c["email"] = p.URL+slash, "same", "same@example.com" })))
+			if got.status != http.StatusOK {
+				t.Errorf("issuer with %q: got %+v", slash, got)
+			}
+		}
+	}
+	if n := value[int](t, s, `select count(*)::int from app.identity where external_id = 'same'`); n != 1 {
+		t.Errorf("one person has %d identities", n)
+	}
 }
 
 // TestProviderAway tests the error for a client when nothing is known of a provider.

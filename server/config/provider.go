@@ -22,6 +22,7 @@ var providerMembers = []setting[provider]{
 	{key: "scopes", set: each(scope, func(p *provider) *[]string { return &p.Scopes }), isList: true},
 	{key: "redirectUrl", set: one(redirectURL, func(p *provider) *string { return &p.RedirectURL })},
 	{key: "responseMode", set: one(choice(auth.ResponseQuery, auth.ResponseFormPost), func(p *provider) *auth.ResponseMode { return &p.ResponseMode })},
+	{key: "emailDomains", set: each(emailDomain, func(p *provider) *[]string { return &p.EmailDomains }), isList: true},
 	{key: "internal", set: one(boolean, func(p *provider) *bool { return &p.IsInternal })},
 }
 
@@ -126,6 +127,13 @@ func providerName(text string) (string, error) {
 		return "", errors.New("is not a valid name: begin with a letter, and use only letters, digits and _")
 	}
 	return text, nil
+}
+
+func emailDomain(text string) (string, error) {
+	if _, ok := auth.ParseEmail("x@" + text); !ok {
+		return "", errors.New("is not the domain of e-mail addresses, such as example.com")
+	}
+	return strings.ToLower(text), nil
 }
 
 func nonEmpty(text string) (string, error) {

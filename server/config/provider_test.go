@@ -25,7 +25,7 @@ auth:
     - type: google
       name: google
       clientId: client-1
-    - {type: oidc, name: Work, clientId: client-2, issuerUrl: "http://127.0.0.1:9000/realm", scopes: [email, openid], responseMode: form_post, internal: true, redirectUrl: "https://intern.example.com/"}
+    - {type: oidc, name: Work, clientId: client-2, issuerUrl: "http://127.0.0.1:9000/realm", scopes: [email, openid], responseMode: form_post, emailDomains: [Example.com], internal: true, redirectUrl: "https://intern.example.com/"}
     - {type: slack, name: google_file, clientId: client-3}
 `)
 	secret := writeFile(t, "secret", "secret-2\n")
@@ -40,7 +40,7 @@ auth:
 	want := []auth.ProviderOptions{
 		{Type: "google", Name: "google", ClientID: "client-1", ClientSecret: "secret-1", Scopes: []string{"openid", "email", "profile"}, ResponseMode: auth.ResponseQuery},
 		{Type: "oidc", Name: "Work", ClientID: "client-2", ClientSecret: "secret-2", IssuerURL: "http://127.0.0.1:9000/realm", Scopes: []string{"openid", "email"},
-			RedirectURL: "https://intern.example.com/", ResponseMode: auth.ResponseFormPost, IsInternal: true},
+			RedirectURL: "https://intern.example.com/", ResponseMode: auth.ResponseFormPost, EmailDomains: []string{"example.com"}, IsInternal: true},
 		{Type: "slack", Name: "google_file", ClientID: "client-3", ClientSecret: "secret-3", Scopes: []string{"openid", "email", "profile"}, ResponseMode: auth.ResponseQuery},
 	}
 	if !reflect.DeepEqual(c.Providers, want) {
@@ -84,6 +84,7 @@ func TestAuthSettingProblems(t *testing.T) {
 		{provider("type: google, name: g, clientId: c, clientSecret: secret-text"), development, "auth.providers[0].clientSecret: unknown setting"},
 		{provider("type: google, name: g, clientId: [c]"), development, "auth.providers[0].clientId: this setting takes one value, not a list"},
 		{provider("type: google, name: g, clientId: {a: b}"), development, "auth.providers[0].clientId: this setting takes a value, not further settings"},
+		{provider("type: google, name: g, clientId: c, emailDomains: ['@example.com']"), development, `emailDomains: "@example.com" is not the domain of e-mail addresses`},
 		{provider("type: google, name: g, clientId: c, scopes: ['a b']"), development, `scopes: "a b" is not a scope: give each scope an entry of its own`},
 		{provider("type: google, name: g, clientId: c, responseMode: fragment"), development, `responseMode: "fragment" is not one of query, form_post`},
 		{provider("type: google, name: g, clientId: c, internal: maybe"), development, `internal: "maybe" is neither true nor false`},

@@ -1,6 +1,7 @@
 -- Finds the identity that a provider vouches for, or creates it, and writes what the provider says about it. fields
 -- holds one member per column of app.identity: a text, a boolean or null. It ignores members that are not a column,
--- which another release may be about to add, and members that do not come from claims.
+-- which another release may be about to add, and members that do not come from claims. An issuer with and without a
+-- slash at its end is the same.
 --
 --   found     it existed, and has the fields now
 --   created   it did not exist
@@ -55,8 +56,10 @@ begin
     begin
       select identity.id
       from app.identity
-      where identity.issuer = auth_identity.issuer
+      where identity.issuer in (rtrim(auth_identity.issuer, '/'), rtrim(auth_identity.issuer, '/') || '/')
         and identity.external_id = auth_identity.external_id
+      order by identity.created_at
+      limit 1
       into identity_id;
 
       if identity_id is not null then

@@ -13,7 +13,11 @@ begin
 
   -- The server tells only what the schema uses, which is mostly nothing.
   if context ?| '{headers,env,secrets}' then
-    perform set_config('sternpost.' || part.name || '.' || member.key, coalesce(member.value, ''), true)
+    perform set_config(
+      'sternpost.' || part.name || '.' || member.key,
+      coalesce(case when part.name = 'headers' then '=' else '' end || member.value, ''),
+      true
+    )
     from unnest('{headers,env,secrets}'::text[]) as part (name)
     cross join jsonb_each_text(context->part.name) as member;
   end if;

@@ -30,7 +30,8 @@ type Manifest struct {
 	Constraints map[string]Constraint `json:"constraints"`           // by name; of a required column by table.column
 	Headers     []string              `json:"headers,omitempty"`     // snake forms under ctx.headers that a rule reads
 	Environment []string              `json:"environment,omitempty"` // names under ctx.env
-	Secrets     []string              `json:"secrets,omitempty"`     // names under ctx.secrets
+	Compared    []string              `json:"compared,omitempty"`    // those that a rule or a condition compares: empty is no value
+	Secrets     []string              `json:"secrets,omitempty"`     // names under ctx.secrets; empty is no value
 	Claims      []Claim               `json:"claims,omitempty"`      // of the configuration, kept with an identity
 	Encrypted   []Column              `json:"encrypted,omitempty"`   // of Secret fields
 }

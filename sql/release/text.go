@@ -55,6 +55,9 @@ func (m *Manifest) Text() []byte {
 		fmt.Appendf(nil, `"environment":%s`, text(m.Environment)),
 		fmt.Appendf(nil, `"secrets":%s`, text(m.Secrets)),
 	}
+	if len(m.Compared) > 0 {
+		members = append(members, fmt.Appendf(nil, `"compared":%s`, text(m.Compared)))
+	}
 	if len(m.Claims) > 0 {
 		members = append(members, fmt.Appendf(nil, `"claims":%s`, text(m.Claims)))
 	}

@@ -26,6 +26,7 @@ func TestManifestText(t *testing.T) {
 		Constraints: map[string]release.Constraint{"c": {Kind: release.Unique, Table: "t", Fields: []string{"f"}, Message: "m"}},
 		Headers:     []string{"h"},
 		Environment: []string{"E"},
+		Compared:    []string{"E"},
 		Secrets:     []string{"S"},
 		Claims:      []release.Claim{{Key: "team", Column: "team"}},
 		Encrypted:   []release.Column{{Table: "t", Column: "f"}},

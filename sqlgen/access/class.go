@@ -60,7 +60,7 @@ func isWithin(role, other *schema.Role) bool {
 // knows returns the knowledge of a path's value for all callers of the class.
 func (c *Class) knows(p *expr.Path) expr.Knowledge {
 	switch p.Root {
-	case expr.RootRow:
+	case expr.RootRow, expr.RootHeader: // a header may be absent
 		return expr.Open
 	case expr.RootInput:
 		if p.Input.InputOptional() || p.Input.InputNullable() {
@@ -72,7 +72,7 @@ func (c *Class) knows(p *expr.Path) expr.Knowledge {
 	case expr.RootIdentity:
 		return c.knowsOfIdentity(p)
 	}
-	return expr.Present // the time, headers and settings are never null
+	return expr.Present // the time and settings are never null
 }
 
 // knowsOfIdentity returns the knowledge of a path from the caller's identity. A caller with

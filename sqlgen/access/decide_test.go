@@ -61,7 +61,7 @@ var rules = []struct {
 	{"1 == 2", false, "never never never"},
 	{"ctx.headers.key == \"k\"", false, "depends depends depends"},
 	{"ctx.headers.key == ctx.secrets.KEY", false, "depends depends depends"},
-	{"ctx.headers.key == null", false, "never never never"},
+	{"ctx.headers.key == null", false, "depends depends depends"},
 	{"ctx.headers.key == ctx.identity.name", false, "never depends depends"},
 	{"ctx.headers.key in [\"a\", ctx.identity.name]", false, "depends depends depends"},
 	{"ctx.now > \"2020-01-01T00:00:00Z\"", false, "depends depends depends"},

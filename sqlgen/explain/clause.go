@@ -169,7 +169,10 @@ func (c *call) values(p *expr.Path, of expr.Row) []any {
 	case expr.RootNow:
 		return []any{c.call.Now}
 	case expr.RootHeader:
-		return []any{c.call.Headers[p.Name]}
+		if text, isSent := c.call.Headers[p.Name]; isSent {
+			return []any{text}
+		}
+		return []any{nil}
 	case expr.RootEnv:
 		return []any{c.call.Env[p.Name]}
 	case expr.RootSecret:

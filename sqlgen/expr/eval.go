@@ -396,7 +396,10 @@ func (e *evaluator) path(p *Path) evaluated {
 	case RootNow:
 		return evaluated{value: canonical(p.typ, e.call.Now)}
 	case RootHeader:
-		return evaluated{value: e.call.Headers[p.Name]}
+		if text, isSent := e.call.Headers[p.Name]; isSent {
+			return evaluated{value: text}
+		}
+		return evaluated{}
 	case RootEnv:
 		return evaluated{value: e.call.Env[p.Name]}
 	case RootSecret:

@@ -126,7 +126,7 @@ func (p *Path) ThroughToMany() bool {
 
 // MayBeNull tells whether the path's value can be null.
 func (p *Path) MayBeNull() bool {
-	if p.Root == RootIdentity || p.Root == RootInput && (p.Input.InputOptional() || p.Input.InputNullable()) {
+	if p.Root == RootIdentity || p.Root == RootHeader || p.Root == RootInput && (p.Input.InputOptional() || p.Input.InputNullable()) {
 		return true
 	}
 	for _, s := range p.Steps {

@@ -115,7 +115,7 @@ func TestRowPath(t *testing.T) {
 		`ctx.identity.emailVerified == true`:  true,
 		`maybeNumber == 1`:                    true,
 		`inNumber == 1`:                       false,
-		`ctx.headers.X == "x"`:                false,
+		`ctx.headers.X == "x"`:                true,
 		`order.customer.identity.email == ""`: true,
 	} {
 		p := check(t, schema.at(Where), text).(*Compare).Left.(*Path)

@@ -22,6 +22,7 @@ func (l *lowering) manifest() *release.Manifest {
 		m.Constraints[c.name] = c.constraint
 	}
 	m.Headers = headersRead(l.schema)
+	m.Compared = environmentCompared(l.schema)
 	for _, model := range l.schema.Models {
 		for _, f := range model.Stored() {
 			if f.Type.Kind == expr.Secret {
@@ -43,6 +44,18 @@ func (l *lowering) call(a *schema.Action) *release.Action {
 	r.Files = publishedFiles(a)
 	r.Inline = inlineFiles(a)
 	return r
+}
+
+// environmentCompared returns the values of the environment that a rule, a role or a condition compares.
+func environmentCompared(s *schema.Schema) []string {
+	var nodes []expr.Node
+	for _, a := range s.Actions {
+		nodes = append(nodes, expressionsOfRules(a.Rules)...)
+		for _, w := range a.Wheres {
+			nodes = append(nodes, w.Expression)
+		}
+	}
+	return expr.Mentions(nodes...).Env
 }
 
 // headersRead returns the headers that the database reads. It omits headers that only become a password or secret.

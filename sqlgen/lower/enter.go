@@ -144,20 +144,27 @@ func (b *builder) entered() []*pg.Variable {
 		names []string
 	}{{"headers", read.Headers}, {"env", read.Env}, {"secrets", read.Secrets}} {
 		for _, name := range part.names {
-			set(part.name+"."+name, memberText(context, part.name, name))
+			value := memberText(context, part.name, name)
+			if part.name == "headers" {
+				value = marked(value)
+			}
+			set(part.name+"."+name, value)
 		}
 	}
 	if b.isAtFront { // platform.pick_page says what it knows of another page
 		set("page", pg.Str("f"))
 	}
-	for _, in := range b.bound { // a mark tells an empty text from null
-		set("inputs."+schema.SnakeForm(in.Name), pg.Op(pg.Str("="), "||", pg.As(b.value(in), "text")))
+	for _, in := range b.bound {
+		set("inputs."+schema.SnakeForm(in.Name), marked(pg.As(b.value(in), "text")))
 	}
 	if settings == nil {
 		return nil
 	}
 	return []*pg.Variable{{Name: "v_entered", Type: "text", Initial: concatenated(settings...)}}
 }
+
+// marked puts a mark before a text, which tells an empty one from null.
+func marked(text pg.Expr) pg.Expr { return pg.Op(pg.Str("="), "||", text) }
 
 // mentionsOf is what the functions of an action read of the call, where its expressions name it.
 func mentionsOf(a *schema.Action) expr.Mentioned {

@@ -149,7 +149,7 @@ func isSet(e pg.Expr) bool {
 		return isSet(e.Value)
 	case *pg.Call:
 		switch e.Name {
-		case "now", "platform.header", "platform.environment", "platform.secret":
+		case "now", "platform.environment", "platform.secret":
 			return true
 		}
 	case *pg.Subquery:

@@ -308,8 +308,12 @@ func (lab *laboratory) compare(t testing.TB, w *world, experiments []*experiment
 func (lab *laboratory) set(t testing.TB, tx pgx.Tx, w *world) {
 	t.Helper()
 	script := w.sql()
+	header := ""
+	if text, isSent := w.texts["header"]; isSent {
+		header = "=" + text
+	}
 	for _, setting := range [][2]string{
-		{"identity_id", w.identity}, {"headers.x_team", w.texts["header"]}, {"env.REGION", w.texts["env"]}, {"secrets.KEY", w.texts["secret"]},
+		{"identity_id", w.identity}, {"headers.x_team", header}, {"env.REGION", w.texts["env"]}, {"secrets.KEY", w.texts["secret"]},
 	} {
 		script += "select set_config('sternpost." + setting[0] + "', " + pg.Quote(setting[1]) + ", true);\n"
 	}

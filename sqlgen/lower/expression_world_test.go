@@ -244,12 +244,21 @@ func (r *testRow) Related(field string) []expr.Row {
 	return rows
 }
 
+// headers are the headers of the call, which may lack the one that expressions read.
+func (w *world) headers() map[string]string {
+	sent := map[string]string{}
+	if text, isSent := w.texts["header"]; isSent {
+		sent["x_team"] = text
+	}
+	return sent
+}
+
 // call is the world as seen from one of its rows, nil for none.
 func (w *world) call(row *testRow) expr.Call {
 	c := expr.Call{
 		Now:     w.now,
 		Inputs:  w.inputs,
-		Headers: map[string]string{"x_team": w.texts["header"]},
+		Headers: w.headers(),
 		Env:     map[string]string{"REGION": w.texts["env"]},
 		Secrets: map[string]string{"KEY": w.texts["secret"]},
 	}
@@ -309,6 +318,9 @@ func randomWorld(r random, s *schema.Schema, inputs []*schema.Input, isWhole boo
 	}
 	for _, name := range []string{"header", "env", "secret"} {
 		w.texts[name] = pick(r, []string{"", "a", "x1"})
+	}
+	if r.chance(25) {
+		delete(w.texts, "header")
 	}
 	return w
 }

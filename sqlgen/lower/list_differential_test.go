@@ -21,7 +21,7 @@ import (
 // contextJSON is the context of the call: the caller, and what the schema can read besides the input.
 func (w *world) contextJSON() string {
 	callContext := map[string]any{
-		"headers": map[string]string{"x_team": w.texts["header"]},
+		"headers": w.headers(),
 		"env":     map[string]string{"REGION": w.texts["env"]},
 		"secrets": map[string]string{"KEY": w.texts["secret"]},
 	}

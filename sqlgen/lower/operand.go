@@ -73,7 +73,7 @@ func (x expression) path(p *expr.Path) operand {
 		o.value = pg.As(pg.Fn("now"), columnType(o.typ)) // in its stored form
 		return o
 	case expr.RootHeader:
-		o.value = x.setting("platform.header", p.Name)
+		o.value, o.nullable = x.setting("platform.header", p.Name), x.logic != validateLogic
 		return o
 	case expr.RootEnv:
 		o.value = x.setting("platform.environment", p.Name)

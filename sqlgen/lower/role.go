@@ -30,6 +30,9 @@ func (l *lowering) roles() []*pg.View {
 	return []*pg.View{{Schema: relatedSchema, Name: callerRoles, Title: "the roles of the caller", Query: q}}
 }
 
+// address matches an e-mail address, as sign-ins take it, with its domain.
+const address = "^[a-z0-9!#$%&'*+/=?^_`{|}~.-]+@([a-z0-9.-]+)$"
+
 // isMember tells whether an identity's e-mail is one of a role's, or its part after the last @ one of the role's domains.
 func isMember(r *schema.Role) pg.Expr {
 	email := pg.Fn("lower", pg.Col("identity", "email"))
@@ -38,7 +41,7 @@ func isMember(r *schema.Role) pg.Expr {
 		member = append(member, &pg.In{Value: email, List: texts(r.Emails)})
 	}
 	if len(r.Domains) > 0 {
-		member = append(member, &pg.In{Value: pg.Fn("substring", email, pg.Str("@([^@]*)$")), List: texts(r.Domains)})
+		member = append(member, &pg.In{Value: pg.Fn("substring", email, pg.Str(address)), List: texts(r.Domains)})
 	}
 	return pg.AnyOf(member...)
 }

@@ -26,6 +26,7 @@ func (c *checker) checkAPIs() {
 		c.schema.APIs = append(c.schema.APIs, d.API)
 	}
 	c.warnNothingExposed()
+	c.warnProviders()
 }
 
 // checkAPI finds the actions that an api exposes.
@@ -114,6 +115,15 @@ func (c *checker) unknownAction(name *syntax.Ident, owner string, names []string
 		notes = append(notes, note(a.Span, actionOf(name.Name, a.owner())))
 	}
 	c.report(UnknownAction, name.Span(), unknownAction(owner, name.Name, syntax.Suggest(name.Name, names)), notes...)
+}
+
+// warnProviders warns of roles by e-mail address that a provider can give to anybody.
+func (c *checker) warnProviders() {
+	for _, r := range c.schema.Roles {
+		if r.HasMembers() && c.options.Config.ProvesAny {
+			c.warn(ProviderProvesAny, r.Span, providerProvesAny(r.Name))
+		}
+	}
 }
 
 // warnNothingExposed warns if no request can reach an action.

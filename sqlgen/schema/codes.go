@@ -660,6 +660,12 @@ const (
 	//	}
 	UncheckedInline syntax.Code = "UncheckedInline"
 
+	// ProviderProvesAny: there are roles by e-mail address, and one of several providers names
+	// no emailDomains, so that it can prove any address.
+	//
+	//	role Staff { domains { "staff.example" } }
+	ProviderProvesAny syntax.Code = "ProviderProvesAny"
+
 	// NothingExposed: no api exposes any action.
 	//
 	//	model Order { }

@@ -69,6 +69,8 @@ func TestCodeExamples(t *testing.T) {
 			switch c.code {
 			case NoSchema:
 				p.sources = nil
+			case ProviderProvesAny:
+				p.config = &syntax.Source{Name: "sternpost.yaml", Text: []byte("auth: {providers: [{name: a, emailDomains: [staff.example]}, {name: b}]}")}
 			case BadConfig:
 				source.Text = nil
 				p.config = &syntax.Source{Name: "sternpost.yaml", Text: []byte(c.example)}
@@ -106,7 +108,7 @@ UnknownEnumValue UnknownArm NotBoolean OperandTypes NestedComparison ListElement
 BadAggregate ComputedType ComputedInput ComputedCycle ComputedNull BadSequence EmptyRule RuleActions UnknownRole BadRoleMember RoleExpression RowInRule NotOwnField FunctionFileMissing FunctionAttribute
 RowRuleWithoutRow NoArms UnionFieldType UnionActionKind ArmField UnknownModel UnknownAction DuplicateApiModel
 RequiredVirtualSide IndependentToOnes RedundantIndex MissingIndex NoRule EmbedWidens FilterWidens ComputedWidens NestedWidens LinkWidens UnionWidens HiddenCompared CursorWidens
-UncheckedInline NothingExposed`
+UncheckedInline ProviderProvesAny NothingExposed`
 
 // renameNotFound is a code of the migration planner, since only the planner knows the database.
 const renameNotFound = "RenameNotFound"

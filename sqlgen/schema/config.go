@@ -36,6 +36,7 @@ func ReadConfig(src *syntax.Source, errs *syntax.Errors) *Config {
 	config.Environment = r.names(root, "environment")
 	config.Secrets = r.names(root, "secrets")
 	config.Claims = r.claims(root)
+	config.ProvesAny = r.provesAny(root)
 	config.incomplete = len(*errs) > before
 	return config
 }
@@ -248,6 +249,14 @@ func isVariableName(name string) bool {
 		}
 	}
 	return name != "" && !strings.HasPrefix(name, "STERNPOST_")
+}
+
+// provesAny tells whether one of several providers names no domains. The server reports providers of another shape.
+func (r *configReader) provesAny(root ast.Node) bool {
+	providers, isList := r.value(r.value(root, "auth"), "providers").(*ast.SequenceNode)
+	return isList && len(providers.Values) > 1 && slices.ContainsFunc(providers.Values, func(p ast.Node) bool {
+		return r.value(r.resolve(p), "emailDomains") == nil
+	})
 }
 
 // claims returns the fields that tokens add to Identity.

@@ -850,6 +850,10 @@ func uncheckedInline(action, input, field string, attributes []string) string {
 		input, action, listed(attributes), field)
 }
 
+func providerProvesAny(role string) string {
+	return fmt.Sprintf("an e-mail address gives the role %s, and one of several auth.providers can prove any address: give each its emailDomains", role)
+}
+
 func nothingExposed(isEmpty bool) string {
 	if isEmpty {
 		return "the schema has no actions, so clients cannot call anything"

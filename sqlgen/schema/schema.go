@@ -29,6 +29,7 @@ type Config struct {
 	Environment     []string
 	Secrets         []string
 	Claims          []Claim
+	ProvesAny       bool // whether one of several providers names no domains of the addresses that it proves
 
 	incomplete bool // whether a name is missing because its entry is in error
 }
