@@ -31,6 +31,7 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *Schema {
 	c.checkActions()    // inputs, attributes, pinning, levels
 	c.checkAPIs()       // what is exposed where
 	c.warnIndexes()     // redundant indexes
+	c.warnBothWays()    // computed fields over which writers can deadlock
 	c.warnLists()       // missing indexes
 	c.warnAccess()      // rules that are missing or widened; @allow
 	if errs.HasErrors() {

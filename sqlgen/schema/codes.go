@@ -533,6 +533,13 @@ const (
 	//	model Order { fields { number Text @unique @index } }
 	RedundantIndex syntax.Code = "RedundantIndex"
 
+	// ComputedBothWays: computed fields of two models read each other's rows, so that calls that
+	// write both can deadlock, and are repeated then.
+	//
+	//	model Order { fields { number Text  items Item[]  size Number @computed(COUNT(order.items)) } }
+	//	model Item { fields { order Order  number Text @computed(item.order.number) } }
+	ComputedBothWays syntax.Code = "ComputedBothWays"
+
 	// MissingIndex: a list has to be filtered by fields behind which no index has its
 	// order, or may be filtered by a field with which no index begins.
 	//

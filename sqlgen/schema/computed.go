@@ -101,9 +101,9 @@ func (f *Field) Sources() []*Model {
 		return nil
 	}
 	for _, p := range expr.Paths(f.Computed.Expression) {
-		for _, s := range p.Steps {
-			step := s.(*Field)
-			if step.IsRelation() {
+		steps := fieldsOf(p)
+		for i, step := range steps {
+			if step.IsRelation() && (step.FK == nil || i+1 < len(steps) && readsRelated(step, steps[i+1])) {
 				add(step.Target)
 			}
 			for _, m := range step.Sources() {

@@ -804,6 +804,13 @@ func computedWidens(action string, fields []string, model string, isShown bool) 
 	return fmt.Sprintf("callers of %s can find out %s, copied from %s, by trial, regardless of the rules of %[3]s", action, listed, model)
 }
 
+func computedBothWays(f, back *Field) string {
+	return fmt.Sprintf("%s.%s is computed from rows of %s, and %[3]s.%[4]s from rows of %[1]s: calls that write both can deadlock, and are repeated then",
+		f.Model.Name, f.Name, back.Model.Name, back.Name)
+}
+
+func computedHere(name string) string { return name + " is computed here" }
+
 func copiesHere(field string, source *Field) string {
 	return fmt.Sprintf("%s is a copy of %s of %s", field, source.Name, source.Model.Name)
 }

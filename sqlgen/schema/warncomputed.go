@@ -6,6 +6,31 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 )
 
+// warnBothWays warns of each two models whose computed fields read each other's rows: writers
+// of the two then lock rows both ways. It names the first such field of each.
+func (c *checker) warnBothWays() {
+	if c.errs.HasErrors() {
+		return // a field may be computed from itself
+	}
+	for i, m := range c.models {
+		for _, other := range c.models[:i] {
+			if f, back := m.computedFrom(other.Model), other.computedFrom(m.Model); f != nil && back != nil {
+				c.warn(ComputedBothWays, back.Computed.Span, computedBothWays(back, f), note(f.Computed.Span, computedHere(f.Name)))
+			}
+		}
+	}
+}
+
+// computedFrom returns the first field of a model that is computed from rows of another one, or nil.
+func (m *Model) computedFrom(other *Model) *Field {
+	for _, f := range m.Fields {
+		if slices.Contains(f.Sources(), other) {
+			return f
+		}
+	}
+	return nil
+}
+
 // copyUse is the use of a computed field that has a value of another row unchanged.
 type copyUse struct {
 	path   []*Field // from the action's row to the computed field
