@@ -146,11 +146,13 @@ func TestAccess(t *testing.T) {
 		{name: "validations of a nested model", new: []string{"what Text\n  }", "what Text\n  }\n @validate(item.what != \"\")"}, want: `
 			breaking | createOrder: Item | @validate item.what != "" added`},
 
-		{name: "a unique field renamed", old: []string{"number Text", "number Text @unique"}, new: []string{"number Text", "no Text @unique @renamed(from: number)", "(number, rush", "(no, rush", "@validate(number != \"\"", "@validate(no != \"\"", "@validate(order.number != \"0\"", "@validate(order.no != \"0\""}, want: `
-			compatible | createOrder | @validate number != "" removed
-			breaking | createOrder | @validate no != "" added
-			compatible | createOrder: Order | @validate order.number != "0" removed
-			breaking | createOrder: Order | @validate order.no != "0" added`},
+		{name: "a unique field renamed", old: []string{"number Text", "number Text @unique"}, new: []string{"number Text", "no Text @unique @renamed(from: number)", "(number, rush", "(no, rush", "@validate(number != \"\"", "@validate(no != \"\"", "@validate(order.number != \"0\"", "@validate(order.no != \"0\""}, want: ""},
+		{name: "what rules read renamed", new: []string{"rush Boolean\n", "hurry Boolean @renamed(from: rush)\n", "@where(order.rush)", "@where(order.hurry)", "(number, rush", "(number, hurry",
+			"owner Identity?", "keeper Identity? @renamed(from: owner)", "order.owner == ctx.identity", "order.keeper == ctx.identity", "@where(order.rush)", "@where(order.hurry)"}, want: ""},
+		{name: "a model renamed, and its variable", new: []string{"model Order {", "model Job {\n@renamed(from: Order)", "order.owner ==", "job.owner ==", "order.rush)", "job.rush)", "(order.number", "(job.number", "order Order", "job Job @renamed(from: order)", "order Order {", "order Job {", "(order.rush)", "(job.rush)", "order.createdAt", "job.createdAt"}, want: ""},
+		{name: "a rule over another field, as if it were renamed", old: []string{"rush Boolean\n", "rush Boolean\n late Boolean\n", "(number, rush", "(number, rush, late"}, new: []string{"rush Boolean\n", "rush Boolean\n late Boolean\n", "(number, rush", "(number, rush, late", "@where(order.rush)", "@where(order.late)", "what Text", "late Text @renamed(from: what)", "items.what", "items.late"}, want: `
+			widening | listOrders | without the condition order.rush
+			breaking | listOrders | with the condition order.late`},
 		{name: "a field renamed in another model", old: []string{"number Text", "number Text @unique", "what Text", "number Text", "items.what", "items.number"},
 			new: []string{"number Text", "number Text @unique", "what Text", "code Text @renamed(from: number)", "items.what", "items.code"}, want: ""},
 

@@ -115,24 +115,23 @@ func (c *comparison) writing(model string) []string {
 
 // validations compares @validates; status is the status of their errors.
 func (c *comparison) validations(subject string, actions []string, old, new []*schema.Validation, status string) {
-	find := func(list []*schema.Validation, text string) *schema.Validation {
-		for _, v := range list {
-			if v.Text == text {
-				return v
-			}
+	isSame := func(before, v *schema.Validation) bool { return before.Text == c.asBefore(v.Text, v.Expression) }
+	find := func(list []*schema.Validation, is func(*schema.Validation) bool) *schema.Validation {
+		if at := slices.IndexFunc(list, is); at >= 0 {
+			return list[at]
 		}
 		return nil
 	}
 	for _, v := range old {
-		if find(new, v.Text) == nil {
+		if find(new, func(after *schema.Validation) bool { return isSame(v, after) }) == nil {
 			c.found.add(Change{Compatible, OfError, subject, actions, "@validate " + v.Text + " removed", "everything that was accepted is still accepted"})
 		}
 	}
 	for _, v := range new {
-		switch before := find(old, v.Text); {
+		switch before := find(old, func(before *schema.Validation) bool { return isSame(before, v) }); {
 		case before == nil:
 			c.found.add(Change{Breaking, OfError, subject, actions, "@validate " + v.Text + " added", "values that break it are refused with " + status})
-		case before.Message != v.Message:
+		case before.Message != v.Message && (before.Message != before.Text || v.Message != v.Text): // else both are the expression
 			c.found.add(Change{Compatible, OfError, subject, actions, fmt.Sprintf("message of @validate %s is %q, was %q", v.Text, v.Message, before.Message),
 				"programs should not depend on messages"})
 		}

@@ -78,7 +78,7 @@ func (c *comparison) verdicts(a *schema.Action) {
 	var order []difference
 	callers := map[difference][]string{}
 	for _, class := range c.classes() {
-		for _, d := range differences(c.old.decide(a.Name, class), c.new.decide(a.Name, class)) {
+		for _, d := range c.differences(c.old.decide(a.Name, class), c.new.decide(a.Name, class)) {
 			if callers[d] == nil {
 				order = append(order, d)
 			}
@@ -120,7 +120,7 @@ func (s *side) decide(action, class string) access.Decision {
 // differences compares two decisions. If they depend on different rules, it cannot tell
 // which admits more: each new rule may admit what was refused, and each removed one may
 // have admitted what is refused now.
-func differences(old, new access.Decision) []difference {
+func (c *comparison) differences(old, new access.Decision) []difference {
 	text := string(new.Verdict) + ", was " + string(old.Verdict)
 	switch {
 	case new.Verdict.Exceeds(old.Verdict):
@@ -135,10 +135,14 @@ func differences(old, new access.Decision) []difference {
 		return []difference{{Breaking, text, "calls that were admitted are refused"}}
 	}
 	var list []difference
-	for _, rule := range missing(textsOf(new.Rules), textsOf(old.Rules)) {
-		list = append(list, difference{Widening, "with the rule: " + rule, "it may admit calls that were refused"})
+	before, kept := textsOf(old.Rules), []string{}
+	for _, rule := range new.Rules {
+		was := c.asBefore(rule.Text, rule.Expression)
+		if kept = append(kept, was); !slices.Contains(before, was) {
+			list = append(list, difference{Widening, "with the rule: " + rule.Text, "it may admit calls that were refused"})
+		}
 	}
-	for _, rule := range missing(textsOf(old.Rules), textsOf(new.Rules)) {
+	for _, rule := range missing(before, kept) {
 		list = append(list, difference{Breaking, "without the rule: " + rule, "calls that it admitted may be refused"})
 	}
 	return list
@@ -160,7 +164,7 @@ func (c *comparison) widenings() {
 		old[w.Message] = true
 	}
 	for _, w := range access.Warnings(c.new.Schema, c.new.matrix, c.new.Warnings) {
-		if len(w.Gains) > 0 && !old[w.Message] && c.new.exposed[w.Action.Name] {
+		if len(w.Gains) > 0 && !old[c.modelsBefore(w.Message)] && c.new.exposed[w.Action.Name] {
 			c.found.add(Change{Widening, OfPermission, strings.Join(w.Gains, ", "), []string{w.Action.Name}, w.Message, "callers reach rows regardless of the rules of their model"})
 		}
 	}

@@ -20,7 +20,7 @@ func (c *comparison) rows() {
 		}
 	}
 	for _, p := range c.pairs() {
-		c.wheres([]string{p.name}, "", wheresOf(p.old.Wheres), wheresOf(p.new.Wheres))
+		c.wheres([]string{p.name}, "", p.old.Wheres, p.new.Wheres)
 		if old, new := orderOf(p.old), orderOf(p.new); old != new {
 			c.found.add(Change{Breaking, OfRows, "order", []string{p.name}, "was " + old + ", is " + new,
 				"rows come in another order, and cursors that clients hold are refused"})
@@ -34,21 +34,23 @@ func (c *comparison) rows() {
 }
 
 // wheres compares the conditions that rows must fulfil.
-func (c *comparison) wheres(actions []string, subject string, old, new []string) {
-	for _, text := range missing(old, new) {
+func (c *comparison) wheres(actions []string, subject string, old, new []*schema.Where) {
+	var before, kept, added []string
+	for _, w := range old {
+		before = append(before, w.Text)
+	}
+	for _, w := range new {
+		was := c.asBefore(w.Text, w.Expression)
+		if kept = append(kept, was); !slices.Contains(before, was) {
+			added = append(added, w.Text)
+		}
+	}
+	for _, text := range missing(before, kept) {
 		c.found.add(Change{Widening, OfRows, subject, actions, "without the condition " + text, "callers reach rows that it left out"})
 	}
-	for _, text := range missing(new, old) {
+	for _, text := range added {
 		c.found.add(Change{Breaking, OfRows, subject, actions, "with the condition " + text, "rows that it leaves out are not found any more"})
 	}
-}
-
-func wheresOf(list []*schema.Where) []string {
-	var texts []string
-	for _, w := range list {
-		texts = append(texts, w.Text)
-	}
-	return texts
 }
 
 // missing returns the entries of one list that another lacks.
@@ -111,11 +113,11 @@ func (c *comparison) arms(old, new *schema.Union) {
 		switch {
 		case before == nil:
 			c.found.add(Change{Compatible, OfRows, "arm " + arm.Name, actions, "added", "clients ignore records of sources that they do not know"})
-		case before.Model.Name != arm.Model.Name:
+		case before.Model != modelNamed(c.old.Schema, arm.Model):
 			c.found.add(Change{Breaking, OfRows, "arm " + arm.Name, actions, "is of " + arm.Model.Name + ", was of " + before.Model.Name,
 				"rows of " + before.Model.Name + " are not found any more"})
 		default:
-			c.wheres(actions, "arm "+arm.Name, wheresOf(before.Wheres), wheresOf(arm.Wheres))
+			c.wheres(actions, "arm "+arm.Name, before.Wheres, arm.Wheres)
 			c.mapping(actions, new, before, arm)
 		}
 	}
