@@ -52,7 +52,7 @@ func TestDevAsks(t *testing.T) {
 
 	// The files are put back while the question is open: it needs no answer.
 	save("    prio Number @default(1)\n", "")
-	at = p.Await(t, at, "[d] drop it")
+	at = p.Await(t, at, "[d] drop it, and lose its values: 2")
 	at = p.Await(t, at, "[k] keep the old release for now")
 	save()
 	at = p.Await(t, at, "nothing has changed since release 1")

@@ -180,7 +180,7 @@ was changed by hand. Plan changes nothing.`,
 			fmt.Fprintf(c.OutOrStdout(), "%s\n%s", f.Name, f.Plan())
 		}
 		for _, rows := range status.Rows {
-			fmt.Fprintf(c.OutOrStdout(), "%s holds %s rows\n", rows.Table, rows.Count())
+			fmt.Fprintln(c.OutOrStdout(), rows)
 		}
 		if len(status.Pending) == 0 {
 			fmt.Fprintln(c.OutOrStdout(), "nothing to do")

@@ -109,7 +109,7 @@ func TestMigrateCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	contains(run(exitInput, "changed by hand", "plan", dir, "--database-url", url),
-		"004_less.sql", "drop column count", "lock ACCESS EXCLUSIVE; loses data", "app.task holds 2 rows", "by hand: column app.task.extra was made by hand")
+		"004_less.sql", "drop column count", "lock ACCESS EXCLUSIVE; loses data", "app.task holds 2 rows", "app.task.count is dropped with 2 values", "by hand: column app.task.extra was made by hand")
 	run(exitInput, "column app.task.extra was made by hand", "up", dir, "--database-url", url)
 	run(0, "", "up", dir, "--database-url", url, "--allow-drift")
 	contains(run(0, "", "check", dir, "--scratch-url", db.SuperuserURL()), "4 migrations lead to the schema")

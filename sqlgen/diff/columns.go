@@ -48,7 +48,7 @@ func (p *planner) addColumns(pr *pair) {
 			if rows := p.rows(pr.old.Name, ""); rows != 0 {
 				p.refuse(&Refusal{
 					Object: "column app." + pr.new.Name + "." + n.Name, Change: "would be required, and the rows that are there have no value for it",
-					Reason: reason, Backfill: pr.new.Name + "." + n.Name, Table: pr.old.Name, Rows: rows,
+					Reason: reason, Backfill: pr.new.Name + "." + n.Name, Default: pr.mayDefault(n), Table: pr.old.Name, Rows: rows,
 				})
 				continue
 			}
@@ -68,6 +68,15 @@ func (p *planner) addColumns(pr *pair) {
 			}
 		}
 	}
+}
+
+// mayDefault returns the declaration of a field that may have a @default: not that of a relation or a file.
+func (pr *pair) mayDefault(n *pg.Column) string {
+	isRelation := slices.ContainsFunc(pr.new.References, func(r *pg.Reference) bool { return r.Column == n.Name })
+	if isRelation || strings.HasPrefix(n.Type, "jsonb") {
+		return ""
+	}
+	return n.Origin.Line
 }
 
 // isVolatile tells whether a default has another value for each row, so that adding a
@@ -241,6 +250,11 @@ func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
 		Object: "column app." + pr.new.Name + "." + n.Name, Change: "would change its type from " + typeOf(o) + " to " + typeOf(n) + ", and " + c.consequence(),
 		Reason: reason, Allow: "type:" + pr.new.Name + "." + n.Name, Backfill: pr.new.Name + "." + n.Name,
 		Table: pr.old.Name, Column: o.Name, Condition: c.unfit(column), Sealed: o.Opaque != "",
+	}
+	for _, was := range pr.old.Columns {
+		if !pr.remade[was.Name] && !isComputed(was) {
+			r.Names = append(r.Names, pr.renamed([]string{was.Name})[0])
+		}
 	}
 	r.Rows = p.rows(pr.old.Name, r.Condition)
 	switch {

@@ -75,6 +75,21 @@ const (
 	AccessExclusive      Lock = "ACCESS EXCLUSIVE"
 )
 
+// Reasons returns the parts of the schema that ask for the plan, without those of steps that only follow from others.
+func (p *Plan) Reasons() []string {
+	var list []string
+	for _, s := range p.Steps {
+		switch s.Change.(type) {
+		case DropView, CreateView, CreatePolicy, SetGrants, DropTrigger, CreateTrigger, DropKeepers, CreateKeepers, DropTester, CreateTester, Validate, CountRows:
+			continue
+		}
+		if !slices.Contains(list, s.Reason) {
+			list = append(list, s.Reason)
+		}
+	}
+	return list
+}
+
 // Refusal is a change that the plan does not make: rows or values would be lost, or it would fail on rows.
 type Refusal struct {
 	Object   string   // column app.post.subtitle
@@ -83,6 +98,8 @@ type Refusal struct {
 	Allow    string   // the allowance for it: drop:post.subtitle; empty if an allowance would not help
 	Backfill string   // the column for which a value would help: post.slug; empty means none
 	Renames  []Rename // renames in the schema that would keep the values
+	Default  string   // the declaration to which a @default would help: slug Text; empty means none
+	Names    []string // the columns that a value for a new type may be computed from; they have their old values
 
 	Table     string // in schema app, by its current name
 	Column    string // by its current name; empty means whole rows

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -367,7 +368,19 @@ func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
 	}) {
 		return nil // the same key has bound all rows
 	}
+	if slices.ContainsFunc(pr.old.Constraints, func(o *pg.Constraint) bool { return isWider(pg.Renamed(o.Condition, pr.names), c.Condition) }) {
+		return nil
+	}
 	return p.mayBreak(pr.breaking(c, pr.old, was))
+}
+
+// lengths matches the conditions of @maxLength and @maxItems.
+var lengths = regexp.MustCompile(`\A((?:char_length|platform\.longest|cardinality)\([^()]*\)) <= ([0-9]+)\z`)
+
+// isWider tells whether a condition is a limit of a length as another one is, and not a smaller one.
+func isWider(old, new string) bool {
+	was, is := lengths.FindStringSubmatch(old), lengths.FindStringSubmatch(new)
+	return was != nil && is != nil && was[1] == is[1] && (len(was[2]) < len(is[2]) || len(was[2]) == len(is[2]) && was[2] <= is[2])
 }
 
 // breaking is the refusal of a constraint for the rows that break it, by the present names of its table and columns.

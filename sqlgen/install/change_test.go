@@ -750,6 +750,14 @@ func TestBadBackfill(t *testing.T) {
 		}
 	}
 	checkCatalog(t, catalog(t, conn), facts)
+
+	_, err := install.InstallWith(t.Context(), conn, compile(t, wrap("title Text slug Text", "", "")), install.Options{
+		Backfills: []diff.Backfill{{Table: "post", Column: "slgu", Value: "title"}},
+	})
+	var unknown *install.UnknownFieldError
+	if !errors.As(err, &unknown) || !strings.Contains(err.Error(), `(did you mean "post.slug"?)`) {
+		t.Errorf("for an unknown field: got %v", err)
+	}
 }
 
 // checkServing fails if a server would refuse to serve the database.

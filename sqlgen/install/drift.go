@@ -56,7 +56,8 @@ func (e *DriftError) Unwrap() error { return e.Cause }
 func orDrift(ctx context.Context, conn *pgx.Conn, db *pg.Database, err error) error {
 	var refused *RefusedError
 	var code *CodeError
-	if err == nil || ctx.Err() != nil || errors.As(err, &refused) || errors.As(err, &code) || errors.Is(err, pg.ErrDescriptionFormat) {
+	var unknown *UnknownFieldError
+	if err == nil || ctx.Err() != nil || errors.As(err, &refused) || errors.As(err, &code) || errors.As(err, &unknown) || errors.Is(err, pg.ErrDescriptionFormat) {
 		return err
 	}
 	drift, failed := ReadDrift(ctx, conn, db)

@@ -121,6 +121,9 @@ func install(ctx context.Context, conn *pgx.Conn, r *emit.Release, options Optio
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx))
 
+	if err := CheckBackfills(r.Database, options.Backfills); err != nil {
+		return Outcome{}, err
+	}
 	wanted := OverPlatform(r)
 	installed, err := newest(ctx, tx)
 	if err != nil {

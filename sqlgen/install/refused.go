@@ -38,6 +38,12 @@ func (e *RefusedError) Describe(r *diff.Refusal) string {
 	for _, rename := range r.Renames {
 		text += "\n  perhaps a rename? Then write: " + rename.String()
 	}
+	if r.Default != "" {
+		text += "\n  a default for these rows and new ones? Then write: " + r.Default + " @default(…)"
+	}
+	if r.Names != nil {
+		text += "\n  another value may be computed from the columns as they are: " + strings.Join(r.Names, ", ")
+	}
 	return text
 }
 

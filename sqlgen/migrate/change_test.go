@@ -105,6 +105,8 @@ func TestChanges(t *testing.T) {
 		{"drops", changeOf("a Text? b Number @default(1) author Author?", "@index(a, b)", "model Gone { fields { name Text } }"), changeOf("", "", ""),
 			[]string{"drop:post.a", "drop:post.b", "drop:post.author_id", "drop:gone"}, nil, 1, "true"},
 		{"type", changeOf("count Number @default(1)", "", ""), changeOf("count Text @default(\"1\")", "", ""), nil, nil, 1, "count = '1'"},
+		{"longer text", changeOf("note Text? @maxLength(9) tags Text[]? @maxItems(3) @maxLength(2)", "", ""), changeOf("note Text? @maxLength(10) tags Text[]? @maxItems(4) @maxLength(3)", "", ""),
+			nil, nil, 2, "true"},
 		{"action", changeOf("", "", ""), strings.Replace(changeOf("", "", ""), "get getPost(id)", "get fetchPost(id)", 1), nil, nil, 1, "true"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

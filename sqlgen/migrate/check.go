@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,6 +23,9 @@ func (e *CheckError) Error() string {
 		"\nyour own statements may change rows, but nothing that the schema describes"
 }
 
+// changed is the beginning of the error of Check for another schema.
+const changed = "the schema has changed since the last migration: write the next one with sternpost migrate new NAME"
+
 // Check proves that the migrations lead to the schema: it applies them to an empty
 // database of a scratch Postgres (at scratchURL, or one that it starts), installs the
 // schema in another one, and compares both. It looks at the files first.
@@ -37,9 +41,13 @@ func Check(ctx context.Context, folder *Folder, r *emit.Release, scratchURL stri
 		return fmt.Errorf("there are no migrations in %s: write the first one with sternpost migrate new", folder.Dir)
 	}
 	var refused *RefusedError
-	switch _, err := next(last, 1, "check", r, PlanOptions{}); {
-	case err == nil, errors.As(err, &refused):
-		return errors.New("the schema has changed since the last migration: write the next one with sternpost migrate new NAME")
+	switch change, err := next(last, 1, "check", r, PlanOptions{}); {
+	case errors.As(err, &refused):
+		return fmt.Errorf("%s\n%w", changed, refused)
+	case err == nil && len(change.reasons) == 0:
+		return errors.New(changed + "\n  what the actions publish, or the version of Sternpost")
+	case err == nil:
+		return errors.New(changed + "\n  " + strings.Join(change.reasons, "\n  "))
 	case !errors.Is(err, ErrNothingChanged):
 		return err
 	}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/migrate"
 )
@@ -107,8 +109,16 @@ func TestCheck(t *testing.T) {
 		t.Parallel()
 		project := threeMigrations(t)
 		err := check(t, project, compile(t, schemaOf("title Text @unique prio Number @default(1) tag Tag? more Text?", "model Tag { fields { name Text @unique tasks Task[] } }")))
-		if err == nil || !strings.Contains(err.Error(), "sternpost migrate new") {
-			t.Errorf("Check = %v", err)
+		if want := "sternpost migrate new NAME\n  model Task, field more, schema.stern:1:"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Check = %v, want %s", err, want)
+		}
+		err = check(t, project, compile(t, schemaOf("title Text @unique tag Tag?", "model Tag { fields { name Text @unique tasks Task[] } }")))
+		if want := "sternpost migrate new NAME\nthe change needs a decision about existing rows:\n  column app.task.prio would be dropped"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Check = %v, want %s", err, want)
+		}
+		err = check(t, project, compile(t, "/// All.\n"+strings.Replace(schemas[2], "get getTask(id)", "/// One.\nget getTask(id)", 1)))
+		if want := "sternpost migrate new NAME\n  "; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Check = %v, want %s", err, want)
 		}
 	})
 }
@@ -236,3 +246,31 @@ func TestRebaseOfTheSnapshot(t *testing.T) {
 		t.Errorf("the snapshot is not what it was (%v)", err)
 	}
 }
+
+// TestRefusalsOfferAllWays checks what is offered for rows without a value, and what is said of a value for none.
+func TestRefusalsOfferAllWays(t *testing.T) {
+	t.Parallel()
+	project := t.TempDir()
+	mustNew(t, project, "first", compile(t, changeOf("count Text? label Text?", "", "")))
+	for _, c := range []struct{ schema, backfill, want string }{
+		{changeOf("count Text? label Text? slug Text", "", ""), "",
+			"because of model Post, field slug, schema.stern:1:\n    a default for these rows and new ones? Then write: slug Text @default(…)\n    to give the rows a value: --backfill 'post.slug = …'"},
+		{changeOf("count Text? label Text? author Author", "", ""), "", "because of model Post, field author, schema.stern:1:\n    to give the rows a value: --backfill 'post.author_id = …'"},
+		{changeOf("count Number? name Text? @renamed(from: label)", "", ""), "",
+			"because of model Post, field count, schema.stern:1:\n    another value may be computed from the columns as they are: id, title, count, name, created_at, updated_at\n"},
+		{changeOf("count Text? label Text? slug Text", "", ""), "post.slgu = title", `--backfill "post.slgu = title": there is no column app.post.slgu in the schema (did you mean "post.slug"?)`},
+		{changeOf("count Text? label Text? slug Text", "", ""), "other.x = 1", `--backfill "other.x = 1": there is no column app.other.x in the schema`},
+	} {
+		var o migrate.PlanOptions
+		if given, err := diff.ParseBackfill(c.backfill); err == nil {
+			o.Backfills = []diff.Backfill{given}
+		}
+		_, err := migrate.New(folder(t, project), "second", compile(t, c.schema), o)
+		if err == nil || !strings.Contains(place.ReplaceAllString(err.Error(), "schema.stern:1:"), c.want) {
+			t.Errorf("New = %v\nwant %s", err, c.want)
+		}
+	}
+}
+
+// place matches a place in a schema of one line.
+var place = regexp.MustCompile(`schema\.stern:1:[0-9]+`)

@@ -62,6 +62,9 @@ func New(folder *Folder, name string, r *emit.Release, o PlanOptions) (*Written,
 	if err := folder.files(); err != nil {
 		return nil, err
 	}
+	if err := install.CheckBackfills(r.Database, o.Backfills); err != nil {
+		return nil, err
+	}
 	last, err := folder.current()
 	if err != nil {
 		return nil, err
@@ -79,6 +82,7 @@ func New(folder *Folder, name string, r *emit.Release, o PlanOptions) (*Written,
 
 // change is the files of one change, and the snapshot after them.
 type change struct {
+	reasons  []string // of its steps
 	files    []*File
 	after    *snapshot
 	warnings []string
@@ -112,7 +116,7 @@ func next(last *snapshot, number int, name string, r *emit.Release, o PlanOption
 		return nil, err
 	}
 	wanted := recordOf(&emit.Release{Database: plan.Result, Manifest: r.Manifest})
-	c := &change{warnings: warningsOf(plan)}
+	c := &change{warnings: warningsOf(plan), reasons: plan.Reasons()}
 	drafts := draftsOf(plan, platform, wanted.changeSQL(before))
 	for i, d := range drafts {
 		c.files = append(c.files, d.file(number+i, name, before.digest(), wanted.digest(), i+1, len(drafts)))

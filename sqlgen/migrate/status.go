@@ -21,19 +21,24 @@ type Status struct {
 	Rows     []TableRows  // of the tables that the pending files name
 }
 
-// TableRows is how many rows a table holds.
+// TableRows is how many rows a table holds, or how many values a column that is dropped.
 type TableRows struct {
 	Table     string // app.post
+	Column    string // empty means rows
 	Rows      int64
 	Estimated bool // whether the number is Postgres' estimate, for a large table
 }
 
-// Count writes the number.
-func (r TableRows) Count() string {
+// String says the number: app.post holds 2 rows.
+func (r TableRows) String() string {
+	about := ""
 	if r.Estimated {
-		return fmt.Sprintf("about %d", r.Rows)
+		about = "about "
 	}
-	return fmt.Sprint(r.Rows)
+	if r.Column != "" {
+		return fmt.Sprintf("%s.%s is dropped with %s%d values", r.Table, r.Column, about, r.Rows)
+	}
+	return fmt.Sprintf("%s holds %s%d rows", r.Table, about, r.Rows)
 }
 
 // IsCurrent tells whether all is applied and nothing was changed by hand.
@@ -90,6 +95,9 @@ func orLocked(err error) error {
 // tableName matches a table of the application in the plan of a file.
 var tableName = regexp.MustCompile(`\bapp\.("[^"]+"|[a-z_][a-z_0-9]*)`)
 
+// droppedColumn matches a column in the plan of a file that is dropped with its values.
+var droppedColumn = regexp.MustCompile(`alter table (app\.\S+) drop column (\S+);\n.*loses data`)
+
 // large is the number of rows from which on Postgres' estimate is used: a count reads them all.
 const large = 100_000
 
@@ -115,6 +123,26 @@ func countRows(ctx context.Context, conn *pgx.Conn, files []*File) ([]TableRows,
 			}
 			if err != nil {
 				return nil, fmt.Errorf("count the rows of %s: %w", name, err)
+			}
+			list = append(list, r)
+		}
+		for _, drop := range droppedColumn.FindAllStringSubmatch(f.Plan(), -1) {
+			r := TableRows{Table: drop[1], Column: drop[2]}
+			err := conn.QueryRow(ctx, `
+				select (reltuples * (1 - coalesce(null_frac, 0)))::bigint, reltuples >= $3
+				from pg_class
+				join pg_namespace on pg_namespace.oid = relnamespace
+				join pg_attribute on attrelid = pg_class.oid and quote_ident(attname) = $2
+				left join pg_stats on schemaname = nspname and tablename = relname and pg_stats.attname = pg_attribute.attname
+				where pg_class.oid = to_regclass($1)`, r.Table, r.Column, large).Scan(&r.Rows, &r.Estimated)
+			if errors.Is(err, pgx.ErrNoRows) {
+				continue // an earlier file makes it
+			}
+			if err == nil && !r.Estimated {
+				err = conn.QueryRow(ctx, "select count("+r.Column+") from "+r.Table).Scan(&r.Rows)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("count the values of %s.%s: %w", r.Table, r.Column, err)
 			}
 			list = append(list, r)
 		}

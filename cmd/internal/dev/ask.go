@@ -139,7 +139,13 @@ func dropText(r *diff.Refusal) string {
 	case "sequence":
 		return "leave these values as they are"
 	}
-	return "drop it"
+	switch {
+	case r.Rows <= 0:
+		return "drop it"
+	case r.Column == "":
+		return fmt.Sprintf("drop it, and lose its rows: %d", r.Rows)
+	}
+	return fmt.Sprintf("drop it, and lose its values: %d", r.Rows)
 }
 
 // ask asks about the current change.
