@@ -266,14 +266,7 @@ func TestRefreshFlood(t *testing.T) {
 // them lasts longer than a year.
 func TestStartMost(t *testing.T) {
 	t.Parallel()
-	takingTurns(t, func(t *testing.T, lacks func(*pgtest.DB)) {
-		db := newAuthDatabase(t)
-		lacks(db)
-		startMost(t, db)
-	})
-}
-
-func startMost(t *testing.T, db *pgtest.DB) {
+	db := newAuthDatabase(t)
 	conn, owner := db.Server(t), db.Owner(t)
 	for i := range 99 {
 		startFamily(t, conn, "ada", fmt.Sprint("f", i))
@@ -457,14 +450,7 @@ func TestThrottleWait(t *testing.T) {
 // Requests that are sent at once cannot pass a limit together.
 func TestFailTogether(t *testing.T) {
 	t.Parallel()
-	takingTurns(t, func(t *testing.T, lacks func(*pgtest.DB)) {
-		db := newAuthDatabase(t)
-		lacks(db)
-		failTogether(t, db)
-	})
-}
-
-func failTogether(t *testing.T, db *pgtest.DB) {
+	db := newAuthDatabase(t)
 	pool := newPool(t, db, 20)
 	got := together(t, 60, func(i int) (answer string, err error) {
 		err = pool.QueryRow(t.Context(), `select case when platform.auth_fail('ada', $1, 3, 5, 7, '15 minutes') = 0 then 'counted' else 'waits' end`,

@@ -243,14 +243,7 @@ func TestMintLimit(t *testing.T) {
 
 func TestRacingMints(t *testing.T) {
 	t.Parallel()
-	takingTurns(t, func(t *testing.T, lacks func(*pgtest.DB)) {
-		database := pgtest.New(t, pgtest.Options{})
-		lacks(database)
-		raceMints(t, database)
-	})
-}
-
-func raceMints(t *testing.T, database *pgtest.DB) {
+	database := pgtest.New(t, pgtest.Options{})
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	minted := 0

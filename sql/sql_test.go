@@ -211,19 +211,7 @@ func TestMigrateWaitsItsTurn(t *testing.T) {
 
 func TestMigrateAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	for _, hasLocks := range []bool{true, false} {
-		t.Run(fmt.Sprintf("advisory locks %t", hasLocks), func(t *testing.T) {
-			t.Parallel()
-			migrateAtTheSameTime(t, hasLocks)
-		})
-	}
-}
-
-func migrateAtTheSameTime(t *testing.T, hasLocks bool) {
 	db := pgtest.New(t, pgtest.Options{Empty: true})
-	if !hasLocks {
-		db.TakeAdvisoryLocks(t)
-	}
 	const migrators = 4
 	results := make(chan error, migrators)
 	for range migrators {
@@ -237,46 +225,6 @@ func migrateAtTheSameTime(t *testing.T, hasLocks bool) {
 	}
 	if got, want := dump(t, db.Owner(t)), dump(t, pgtest.New(t, pgtest.Options{}).Owner(t)); got != want {
 		t.Errorf("the platform is other than by one migrator:\n%s", difference(want, got))
-	}
-}
-
-// Without advisory locks a row is locked: as long as the lock is held, and no longer than
-// the session that holds it.
-func TestLockByRow(t *testing.T) {
-	t.Parallel()
-	db := pgtest.New(t, pgtest.Options{Empty: true})
-	db.TakeAdvisoryLocks(t)
-	first, err := sql.AwaitLock(t.Context(), db.Owner(t), func() { t.Error("the first one waits") })
-	if err != nil {
-		t.Fatal(err)
-	}
-	waits, second := make(chan bool, 1), make(chan error, 1)
-	var lock *sql.Lock
-	go func() {
-		var err error
-		lock, err = sql.AwaitLock(t.Context(), db.Owner(t), func() { waits <- true })
-		second <- err
-	}()
-	<-waits
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if err := sql.Migrate(ctx, db.Owner(t)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Migrate while another one migrates = %v, want %v", err, context.DeadlineExceeded)
-	}
-	first.Release()
-	if err := <-second; err != nil {
-		t.Fatal(err)
-	}
-	if _, err := lock.NewMigrator(t.Context(), "public.schema_version", sql.Migrations()); err != nil {
-		t.Error(err)
-	}
-	// The session of one that died ends, and with it the lock.
-	exec(t, db.Superuser(t), `
-		select pg_terminate_backend(pid)
-		from pg_stat_activity
-		where datname = current_database() and state = 'idle in transaction'`)
-	if err := sql.Migrate(t.Context(), db.Owner(t)); err != nil {
-		t.Errorf("Migrate after the other one died: %v", err)
 	}
 }
 

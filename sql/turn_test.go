@@ -6,39 +6,25 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-// takingTurns runs a test on a database as it is, and on one that lacks advisory locks,
-// where those who race take turns by rows.
-func takingTurns(t *testing.T, test func(t *testing.T, lacks func(*pgtest.DB))) {
-	t.Run("by advisory locks", func(t *testing.T) {
-		t.Parallel()
-		test(t, func(*pgtest.DB) {})
-	})
-	t.Run("by rows", func(t *testing.T) {
-		t.Parallel()
-		test(t, func(db *pgtest.DB) {
-			exec(t, db.Superuser(t), "revoke execute on function pg_advisory_xact_lock(bigint) from public")
-		})
-	})
-}
-
 // A turn lasts until its transaction ends, and does not keep out turns of another kind.
-func TestTurnsOfRows(t *testing.T) {
+func TestTurns(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	exec(t, db.Superuser(t), "revoke execute on function pg_advisory_xact_lock(bigint) from public")
 	first, second := db.Owner(t), db.Owner(t)
 	exec(t, first, "begin; select platform.take_turn('account', 'ada')")
 	exec(t, second, "set lock_timeout = '20ms'; select platform.take_turn('address', 'ada')")
+	for _, kind := range []string{"take", "share"} {
+		if _, err := second.Exec(t.Context(), "select platform."+kind+"_turn('account', 'ada')"); refused(t, err).Code != "55P03" {
+			t.Errorf("%s a turn that is taken: got %v", kind, err)
+		}
+	}
+	exec(t, first, "commit; begin; select platform.share_turn('account', 'ada')")
+	exec(t, second, "select platform.share_turn('account', 'ada')")
 	if _, err := second.Exec(t.Context(), "select platform.take_turn('account', 'ada')"); refused(t, err).Code != "55P03" {
-		t.Errorf("a turn that is taken: got %v", err)
+		t.Errorf("take a turn that is shared: got %v", err)
 	}
 	exec(t, first, "commit")
 	exec(t, second, "select platform.take_turn('account', 'ada')")
-	for _, kind := range values[string](t, first, "select distinct kind from platform.turn") {
-		if n := value[int](t, first, "select count(*) from platform.turn where kind = $1", kind); n != 64 {
-			t.Errorf("kind %s has %d rows, want 64", kind, n)
-		}
-	}
 }
 
 // Without notifications a release is still installed.

@@ -154,23 +154,6 @@ func (db *DB) Superuser(t testing.TB) *pgx.Conn {
 	return connect(t, db.SuperuserURL())
 }
 
-// TakeAdvisoryLocks revokes the functions of advisory locks from all roles but superusers.
-func (db *DB) TakeAdvisoryLocks(t testing.TB) {
-	t.Helper()
-	_, err := db.Superuser(t).Exec(t.Context(), `
-		do $$
-		declare
-		  v_function regprocedure;
-		begin
-		  for v_function in select oid from pg_proc where proname ~ 'advisory' and pronamespace = 'pg_catalog'::regnamespace loop
-		    execute format('revoke execute on function %s from public', v_function);
-		  end loop;
-		end $$`)
-	if err != nil {
-		t.Fatalf("pgtest: take advisory locks away: %v", err)
-	}
-}
-
 func connect(t testing.TB, databaseURL string) *pgx.Conn {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

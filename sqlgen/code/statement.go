@@ -33,19 +33,6 @@ func Statements(file []byte) []Statement {
 	return list
 }
 
-// Split returns the texts of the statements of a file; the whole text if its quotes or
-// comments do not end.
-func Split(text string) []string {
-	var list []string
-	for _, s := range Statements([]byte(text)) {
-		list = append(list, text[s.Start:s.End])
-	}
-	if list == nil {
-		list = []string{text}
-	}
-	return list
-}
-
 // Body is the text of a function.
 type Body struct {
 	quoted quoted

@@ -14,7 +14,6 @@ import (
 	tern "github.com/jackc/tern/v2/migrate"
 
 	"github.com/sternpost/sternpost/sql"
-	"github.com/sternpost/sternpost/sqlgen/code"
 )
 
 // UpOptions say how to apply migrations.
@@ -151,7 +150,6 @@ func Up(ctx context.Context, folder *Folder, o UpOptions) (applied int, err erro
 	if err != nil {
 		return 0, err
 	}
-	migrator.Split = code.Split
 	for _, file := range folder.Files[s.version:] {
 		if err := o.apply(ctx, conn, migrator, file); err != nil {
 			return applied, err

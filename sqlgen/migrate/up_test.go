@@ -3,7 +3,6 @@ package migrate_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -79,10 +78,6 @@ func TestUpFromEachVersion(t *testing.T) {
 		for name, up := range map[string]func(db *pgtest.DB){
 			"tern":      func(db *pgtest.DB) { mustTern(t, db.OwnerURL(), dir) },
 			"sternpost": func(db *pgtest.DB) { mustUp(t, project, db.OwnerURL()) },
-			"sternpost without advisory locks": func(db *pgtest.DB) {
-				db.TakeAdvisoryLocks(t)
-				mustUp(t, project, db.OwnerURL())
-			},
 		} {
 			db := pgtest.New(t, pgtest.Options{Empty: true})
 			if version > 0 {
@@ -127,20 +122,8 @@ func TestTernGoesDownNowhere(t *testing.T) {
 
 func TestUpManyAtOnce(t *testing.T) {
 	t.Parallel()
-	for _, hasLocks := range []bool{true, false} {
-		t.Run(fmt.Sprintf("advisory locks %t", hasLocks), func(t *testing.T) {
-			t.Parallel()
-			upManyAtOnce(t, hasLocks)
-		})
-	}
-}
-
-func upManyAtOnce(t *testing.T, hasLocks bool) {
 	project := threeMigrations(t)
 	db := pgtest.New(t, pgtest.Options{Empty: true})
-	if !hasLocks {
-		db.TakeAdvisoryLocks(t)
-	}
 	var total [5]int
 	var errs [5]error
 	var group sync.WaitGroup
@@ -417,15 +400,6 @@ func TestUpRefuses(t *testing.T) {
 // TestUpTellsWhereItFails checks that Postgres' error is reported with file and line, and earlier migrations stay.
 func TestUpTellsWhereItFails(t *testing.T) {
 	t.Parallel()
-	for _, hasLocks := range []bool{true, false} {
-		t.Run(fmt.Sprintf("advisory locks %t", hasLocks), func(t *testing.T) {
-			t.Parallel()
-			upTellsWhereItFails(t, hasLocks)
-		})
-	}
-}
-
-func upTellsWhereItFails(t *testing.T, hasLocks bool) {
 	project := threeMigrations(t)
 	files := folder(t, project).Files
 	name := filepath.Join(project, migrate.DirName, files[1].Name)
@@ -435,9 +409,6 @@ func upTellsWhereItFails(t *testing.T, hasLocks bool) {
 		t.Fatal(err)
 	}
 	db := pgtest.New(t, pgtest.Options{Empty: true})
-	if !hasLocks {
-		db.TakeAdvisoryLocks(t)
-	}
 	n, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{URL: db.OwnerURL()})
 	var failed *migrate.ApplyError
 	want := strings.Count(text[:at], "\n") + 3
