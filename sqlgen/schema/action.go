@@ -190,7 +190,7 @@ func (c *checker) checkClauses(a *actionDecl) {
 	a.Reads = c.inputs(a, t.Reads, false)
 	switch {
 	case a.Kind == Create && len(t.Reads.List) > 0:
-		c.report(ReadInputOnCreate, t.Reads.List[0].Span(), readInputOnCreate())
+		c.report(ReadInputOnCreate, t.Reads.Span(), readInputOnCreate())
 		a.doubtful = true
 	case t.With != nil && a.Kind != Create && a.Kind != Update:
 		c.report(WithNotAllowed, t.With.Span(), withNotAllowed(a.Kind))
