@@ -31,7 +31,8 @@ import (
 // With Concurrent, steps that would look at the rows of a table, while others wait for it, are put off: constraints are
 // added without looking at rows and validated later, indexes are made concurrently, before those that they follow are
 // dropped, and a column becomes required through a check. These steps are Later, in order, each in a transaction of its
-// own, and CREATE INDEX CONCURRENTLY in none.
+// own, and CREATE INDEX CONCURRENTLY in none. Rows that would break them are counted first, before any lock, so that
+// nothing is changed if there are some.
 func Between(old, new *pg.Database, options Options) *Plan {
 	if old == nil {
 		old = &pg.Database{}
