@@ -95,7 +95,6 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 		s.logAdvice(ctx, conn)
 		if !asked && !looksAgain { // they take a while, so the server answers the first requests before them
 			s.limitZones(ctx, conn)
-			s.leaveStart()
 		}
 
 		wait, stop := context.WithTimeout(ctx, s.poll)

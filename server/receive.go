@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -115,14 +114,12 @@ func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 // logRequest writes one line for a request, with all known details if it failed on our
 // side. The line holds neither headers nor inputs.
 func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request.Request, status int, started time.Time) {
-	level, more := slog.LevelDebug, 0
+	level := slog.LevelDebug
 	switch {
 	case isProbe(rc.URI().PathOriginal()): // changes of readiness are logged instead
 	case status == fiber.StatusInternalServerError:
 		level = slog.LevelError
-	case status > fiber.StatusInternalServerError:
-		level, more = s.sampled(r, status)
-	case r.Refused != nil && refusal.IsMissingRight(r.Refused.Cause): // the author of the code learns of it only here
+	case status > fiber.StatusInternalServerError, r.Refused != nil && refusal.IsMissingRight(r.Refused.Cause): // the author of the code learns of it only here
 		level = slog.LevelWarn
 	}
 	if !s.log.Enabled(rc, level) {
@@ -134,9 +131,6 @@ func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request.Request, status 
 		slog.String("path", loggedPath(rc)),
 		slog.Int("status", status),
 		slog.Duration("took", time.Since(started)),
-	}
-	if more > 0 {
-		attributes = append(attributes, slog.Int("more", more))
 	}
 	if r.Refused != nil && r.Refused.Cause != nil {
 		attributes = append(attributes, causeOf(r.Refused.Cause)...)
@@ -152,22 +146,6 @@ func loggedPath(rc *fasthttp.RequestCtx) string {
 		return files.UploadPath + "…"
 	}
 	return refusal.Cut(string(path), 200)
-}
-
-// sampled returns the log level for a request that failed because a service is away or slow. It is a warning once a
-// second for each cause; more counts the others since the last warning.
-func (s *Server) sampled(r *request.Request, status int) (level slog.Level, more int) {
-	cause := strconv.Itoa(status)
-	if r.Refused != nil && r.Refused.Cause != nil {
-		if cause += refusal.SQLState(r.Refused.Cause); len(cause) == len("503") {
-			cause += refusal.Cut(r.Refused.Cause.Error(), 80)
-		}
-	}
-	isTaken, more := s.outages.takes(cause, time.Now())
-	if !isTaken {
-		return slog.LevelDebug, 0
-	}
-	return slog.LevelWarn, more
 }
 
 // causeOf describes an error in full. An error of the database loses only the row that

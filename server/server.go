@@ -63,9 +63,7 @@ type Server struct {
 	current  atomic.Pointer[served]      // nil until a release is loaded
 	unready  atomic.Pointer[unreadiness] // nil means that the newest release is served
 	stopping atomic.Bool
-	left     sync.Once // when the memory of the start is released
-	advised  int64     // the release that the database was asked for advice about
-	outages  sampler   // in the log
+	advised  int64 // the release that the database was asked for advice about
 	inFlight atomic.Int64
 }
 
