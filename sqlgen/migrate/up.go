@@ -144,7 +144,7 @@ func Up(ctx context.Context, folder *Folder, o UpOptions) (applied int, err erro
 		return err
 	})
 	if err != nil || s.version == len(folder.Files) {
-		return 0, err
+		return 0, orLocked(err)
 	}
 	migrator, err := lock.NewMigrator(ctx, versionTable, os.DirFS(folder.Dir))
 	if err != nil {

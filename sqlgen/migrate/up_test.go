@@ -192,8 +192,12 @@ func TestUpWaitsToLook(t *testing.T) {
 	mustTern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName), "-d", "1")
 	holder := db.Owner(t)
 	mustExec(t, holder, "begin; lock table app.task, platform.release")
+	_, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{URL: db.OwnerURL(), LockTimeout: 50 * time.Millisecond, Patience: -1})
+	if !errors.Is(err, migrate.ErrLocked) {
+		t.Errorf("without patience: Up = %v, want that another session has a lock", err)
+	}
 	commit := sync.OnceFunc(func() { mustExec(t, holder, "commit") })
-	_, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{
+	_, err = migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{
 		URL: db.OwnerURL(), LockTimeout: 200 * time.Millisecond, Say: func(line string) {
 			if strings.Contains(line, "is tried again") {
 				commit()
