@@ -89,9 +89,9 @@ type Options struct {
 	// notifications; 0 means every 3 seconds.
 	Poll time.Duration
 
-	// Bench lets the pages for developers show and change rows, in development only; nil
+	// Data lets the pages for developers show and change rows, in development only; nil
 	// means that they cannot.
-	Bench docs.Bench
+	Data docs.Data
 
 	// WithoutRelease says what to do while no release is installed; empty means to install
 	// one with sternpost migrate up.
@@ -193,7 +193,7 @@ func (s *Server) furnish(options Options) error {
 	})
 	if s.config.Docs {
 		s.docs = docs.New(docs.Options{Config: &s.config, DB: s.db, Policy: s.policy, Release: s.release, OpenMail: s.signIn.Accounts.Open,
-			Bench: options.Bench, IssueToken: s.signIn.Tokens.Issue, FileURL: s.files.URL})
+			Data: options.Data, IssueToken: s.signIn.Tokens.Issue, FileURL: s.files.URL})
 	}
 	return s.listen(options)
 }

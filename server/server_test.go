@@ -85,7 +85,7 @@ func start(t *testing.T, databaseURL string, change func(*config.Config)) *testS
 	t.Helper()
 	log := &logBuffer{}
 	s, err := New(testConfig(databaseURL, change), Options{
-		Identifier: tokens{}, Poll: 200 * time.Millisecond, Bench: echo{},
+		Identifier: tokens{}, Poll: 200 * time.Millisecond, Data: echo{},
 		Log:      slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Listener: listenLocal(t), AdminListener: listenLocal(t),
 	})

@@ -46,7 +46,7 @@ func TestDevSeeds(t *testing.T) {
 	at = p.Await(t, at, "nothing was written")
 	at = p.Await(t, at, "Ctrl-C stops everything")
 	awaitAnswer(t, "GET", list, "", `"count":0`)
-	awaitAnswer(t, "POST", base+"/docs/bench/state", "{}", `Note has no field txt`)
+	awaitAnswer(t, "POST", base+"/docs/data/state", "{}", `Note has no field txt`)
 
 	replaceFile(t, filepath.Join(dir, "seed", "2.json"), seeds)
 	at = p.Await(t, at, "the database was empty; from seed/: 1 identity, 1 row, 1 script, 1 call")

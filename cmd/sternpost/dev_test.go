@@ -154,7 +154,7 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	edit("place Text?", "place Txet?")
 	at = p.Await(t, at, "schema.stern:7:11: ")
 	at = p.Await(t, at, "the schema has errors")
-	state := strings.TrimSuffix(api, "api/json/") + "docs/bench/state"
+	state := strings.TrimSuffix(api, "api/json/") + "docs/data/state"
 	awaitAnswer(t, "POST", state, "{}", `{"release":2,"trouble":"schema.stern:7:11: `)
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"place":null`)
 	replaceFile(t, schema, good)

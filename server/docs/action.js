@@ -13,7 +13,7 @@ async function tryAction(form) {
   const outcome = form.querySelector(".buttons output");
   const root = JSON.parse(form.dataset.form);
   const context = { path, ids: {}, waits: [] };
-  const own = hasBench ? await shapeOf(model).then((shape) => shape?.actions.find((a) => a.name === action), () => undefined) : undefined;
+  const own = hasRows ? await shapeOf(model).then((shape) => shape?.actions.find((a) => a.name === action), () => undefined) : undefined;
   context.ids = own?.ids ?? {};
   const part = partOf({ ...root, required: true }, "", context);
   box.append(part.element);
@@ -142,7 +142,7 @@ async function inputOf(root, action, model, id) {
   put(made, action.idPath, id);
   const values = root.members?.find((m) => m.name === "values");
   if (action.kind === "update" && values) {
-    const row = (await ask("row", { model, id })).values;
+    const row = (await rowOf(model, id)).values;
     made.values = valuesOf(values, row);
   }
   return made;

@@ -27,7 +27,7 @@ type frame struct {
 	Models        []modelView
 	TakesPassword bool // whether there is a sign-in with a password
 	HasMails      bool // whether there is a page of mails
-	HasBench      bool // whether there are pages of rows
+	HasRows       bool // whether there are pages of rows
 }
 
 // modelView is a model or union with its actions.
@@ -72,7 +72,7 @@ func (s *Pages) frame(number int64, m *release.Manifest, place string, depth int
 		BaseURL:       s.Config.BaseURL,
 		TakesPassword: s.Config.PasswordEnabled,
 		HasMails:      s.Config.Mode == config.Development,
-		HasBench:      s.hasBench(),
+		HasRows:       s.hasRows(),
 	}
 	if m == nil {
 		return f
@@ -108,7 +108,7 @@ func (f *frame) model(name string) *modelView {
 	return &f.Models[i]
 }
 
-// modelsOf lists the models of a release that have actions, and with a bench the others too, whose rows it shows. A
+// modelsOf lists the models of a release that have actions, and in development the others too, whose rows it shows. A
 // release by an earlier Sternpost names models only in its actions.
 func (s *Pages) modelsOf(m *release.Manifest) []release.Model {
 	models := slices.Clone(m.Models)
@@ -120,8 +120,8 @@ func (s *Pages) modelsOf(m *release.Manifest) []release.Model {
 	for _, a := range m.Actions {
 		add(release.Model{Name: a.Model})
 	}
-	if s.hasBench() {
-		for _, model := range s.Bench.Models() {
+	if s.hasRows() {
+		for _, model := range s.Data.Models() {
 			add(model)
 		}
 	}
@@ -304,7 +304,7 @@ func (s *Pages) index(c *fiber.Ctx) error {
 			kind = "union"
 		}
 		list = append(list, found{Kind: kind, Name: model.Name, Path: "docs/model/" + model.Name, About: model.Summary(), Text: model.Doc})
-		if f.HasBench && !model.IsUnion {
+		if f.HasRows && !model.IsUnion {
 			list = append(list, found{Kind: "rows", Name: model.Name, Path: "docs/rows/" + model.Name, About: "rows of " + model.Name})
 		}
 		for _, a := range model.Actions {

@@ -3,11 +3,11 @@
 "use strict";
 
 const root = document.querySelector("header").dataset.root;
-const hasBench = "bench" in document.querySelector("header").dataset;
+const hasRows = "rows" in document.querySelector("header").dataset;
 
 /** ask asks a question that is answered in development only. It throws a refusal. */
 async function ask(question, input = {}) {
-  const response = await fetch(`${root}docs/bench/${question}`, {
+  const response = await fetch(`${root}docs/data/${question}`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(input),

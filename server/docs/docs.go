@@ -53,9 +53,9 @@ type Options struct {
 	// Release returns the served release; nil if there is none.
 	Release func() (number int64, m *release.Manifest)
 
-	// Bench answers the pages' questions about rows; nil means that they show none. It is
+	// Data answers the pages' questions about rows; nil means that they show none. It is
 	// used in development only.
-	Bench Bench
+	Data Data
 
 	// IssueToken makes an access token for an identity.
 	IssueToken func(identityID string) (token string, expires time.Time, err error)
@@ -152,12 +152,12 @@ func (s *Pages) Routes(app *fiber.App) {
 	if s.Config.Mode == config.Development {
 		app.All(mailPath, page(s.orProblem(s.mailPage)))
 	}
-	s.benchRoutes(app)
+	s.dataRoutes(app)
 	app.All("/docs", page(s.orProblem(s.referencePage)))
 	app.All("/docs/access", page(s.orProblem(s.accessPage)))
 	app.All("/docs/model/:model", page(s.orProblem(s.modelPage)))
 	app.All("/docs/action/:action", page(s.orProblem(s.actionPage)))
-	if s.hasBench() {
+	if s.hasRows() {
 		app.All("/docs/rows/:model", page(s.orProblem(s.rowsPage)))
 	}
 	app.All("/docs/index", page(s.index))

@@ -165,8 +165,8 @@ function proposals(control, model) {
     try {
       const shape = await shapeOf(model);
       const text = control.value.trim();
-      const filters = text && shape.label !== "id" ? [{ field: shape.label, operator: "contains", value: text }] : [];
-      const page = await ask("rows", { model, filters, order: shape.label, size: 12 });
+      const where = text && shape.label !== "id" ? { [shape.label]: { contains: text } } : {};
+      const page = await ask("rows", { model, where, order: shape.label, size: 12 });
       if (asked === latest) {
         list.replaceChildren(...page.rows.map((row) => element("option", { value: row.id, textContent: row[shape.label] ?? row.id })));
       }
@@ -185,6 +185,15 @@ let shapes = null; // of the models, requested once
 async function shapeOf(model) {
   shapes ??= ask("models");
   return (await shapes).find((m) => m.name === model);
+}
+
+/** rowOf returns a row, with the labels of the rows that it leads to. */
+async function rowOf(model, id) {
+  const { rows, labels } = await ask("rows", { model, where: { id: { equals: id } } });
+  if (rows.length === 0) {
+    throw new Error(`${model} has no row with the id ${id}`);
+  }
+  return { values: rows[0], labels };
 }
 
 function choicePart(node) {

@@ -74,16 +74,15 @@ byID("sign-in")?.addEventListener("submit", async (event) => {
 // A search for identities.
 byID("pick-identity")?.addEventListener("submit", (event) => event.preventDefault());
 byID("pick-identity")?.addEventListener("input", showIdentities);
-byID("caller").addEventListener("toggle", () => hasBench && byID("caller").open && showIdentities());
+byID("caller").addEventListener("toggle", () => hasRows && byID("caller").open && showIdentities());
 
 async function showIdentities() {
   const text = byID("pick-identity").elements.text.value.trim();
   const list = byID("identities");
   try {
-    const filters = (field, operator) => (text ? [{ field, operator, value: text }] : []);
     const [byEmail, byExactID] = await Promise.all([
-      ask("rows", { model: "Identity", filters: filters("email", "contains"), order: "email", size: 8 }),
-      text ? ask("rows", { model: "Identity", filters: filters("id", "equals") }) : { rows: [] },
+      ask("rows", { model: "Identity", where: text ? { email: { contains: text } } : {}, order: "email", size: 8 }),
+      text ? ask("rows", { model: "Identity", where: { id: { equals: text } } }) : { rows: [] },
     ]);
     if (text !== byID("pick-identity").elements.text.value.trim()) {
       return; // the text has changed
@@ -134,7 +133,7 @@ async function showState() {
 }
 
 byID("newer").querySelector("button").addEventListener("click", () => location.reload());
-if (hasBench) {
+if (hasRows) {
   showState();
   setInterval(showState, 2000);
   document.addEventListener("visibilitychange", showState);

@@ -16,7 +16,7 @@ function view() {
   const query = new URLSearchParams(location.search);
   return {
     source: query.get("source") ?? (caller.get() && query.size === 0 ? ownList() : ""),
-    filters: JSON.parse(query.get("filters") ?? "[]"),
+    where: JSON.parse(query.get("where") ?? "{}"),
     order: query.get("order") ?? "",
     after: JSON.parse(query.get("after") ?? "null"),
     input: query.get("input") ?? "{}",
@@ -37,8 +37,8 @@ function go(change) {
   if (changed.source) {
     query.set("input", changed.input);
   } else {
-    if (changed.filters.length > 0) {
-      query.set("filters", JSON.stringify(changed.filters));
+    if (Object.keys(changed.where).length > 0) {
+      query.set("where", JSON.stringify(changed.where));
     }
     if (changed.order) {
       query.set("order", changed.order);
@@ -59,35 +59,46 @@ function say(text) {
   problem.hidden = text === "";
 }
 
-const operators = (field) => {
-  if (field.isArray) {
-    return ["contains", "isNull", "isNotNull"];
-  }
-  if (!field.sorts) {
-    return ["isNull", "isNotNull"];
-  }
-  return ["equals", "notEquals", "contains", "lessThan", "atMost", "atLeast", "moreThan", "isNull", "isNotNull"];
-};
+const inWords = { equals: "is", notEquals: "is not", lessThan: "<", lessThanOrEquals: "≤", greaterThan: ">", greaterThanOrEquals: "≥", startsWith: "starts with", endsWith: "ends with", onOrBefore: "on or before", onOrAfter: "on or after" };
 
-const inWords = { equals: "is", notEquals: "is not", contains: "contains", lessThan: "<", atMost: "≤", atLeast: "≥", moreThan: ">", isNull: "is null", isNotNull: "is not null" };
+/** choices are the operators of a field, by their texts: functions that make a filter of a value, or one without. */
+function choices(field) {
+  const made = {};
+  for (const name of field.filters ?? []) {
+    const text = inWords[name] ?? name;
+    made[field.isArray ? "any " + text : text] = (value) => (field.isArray ? { any: { [name]: value } } : { [name]: value });
+  }
+  made["is null"] = () => ({ equals: null });
+  made["is not null"] = () => ({ notEquals: null });
+  return made;
+}
+
+/** inText says what a filter of a field does. */
+function inText(filter) {
+  const [name, value] = Object.entries(filter)[0];
+  return name === "any" ? "any " + inText(value) : `${inWords[name] ?? name} ${value}`;
+}
 
 /** showFilters shows the filters of the table, each with a button to remove it, and a form for another. */
 function showFilters() {
-  const { source, filters } = view();
+  const { source, where } = view();
   const form = document.getElementById("filters");
   form.hidden = source !== "";
-  const chips = filters.map((f, i) => {
-    const drop = element("button", { type: "button", textContent: "×", ":aria-label": `remove the filter on ${f.field}` });
-    drop.addEventListener("click", () => go({ filters: filters.filter((_, j) => j !== i), after: null }));
-    return element("span", { className: "chip" }, `${f.field} ${inWords[f.operator] ?? f.operator} ${/Null$/.test(f.operator) ? "" : f.value} `, drop);
-  });
+  const chips = Object.entries(where).flatMap(([name, filters]) =>
+    Object.entries(filters).map(([operator, operand]) => {
+      const drop = element("button", { type: "button", textContent: "×", ":aria-label": `remove the filter on ${name}` });
+      const { [operator]: _, ...others } = filters;
+      drop.addEventListener("click", () => go({ where: { ...where, [name]: others }, after: null }));
+      return element("span", { className: "chip" }, `${name} ${inText({ [operator]: operand })} `, drop);
+    }),
+  );
   const fields = shape.fields.filter((f) => f.shown);
   const field = element("select", { name: "field", ":aria-label": "field" }, ...fields.map((f) => element("option", { value: f.name, textContent: f.name })));
   const operator = element("select", { name: "operator", ":aria-label": "operator" });
   const value = element("span", {});
   const showOperators = () => {
     const of = fields.find((f) => f.name === field.value);
-    operator.replaceChildren(...operators(of).map((o) => element("option", { value: o, textContent: inWords[o] })));
+    operator.replaceChildren(...Object.keys(choices(of)).map((text) => element("option", { textContent: text })));
     showValue();
   };
   const showValue = () => {
@@ -97,7 +108,7 @@ function showFilters() {
       : of.type === "Boolean"
         ? element("select", { name: "value", ":aria-label": "value" }, element("option", { textContent: "true" }), element("option", { textContent: "false" }))
         : element("input", { name: "value", type: of.type === "Date" ? "date" : "text", ":aria-label": "value", autocomplete: "off", placeholder: of.type });
-    value.replaceChildren(...(/Null$/.test(operator.value) ? [] : [input]));
+    value.replaceChildren(...(/ null$/.test(operator.value) ? [] : [input]));
   };
   field.addEventListener("change", showOperators);
   operator.addEventListener("change", showValue);
@@ -105,7 +116,8 @@ function showFilters() {
   form.replaceChildren(...chips, field, operator, value, element("button", { textContent: "Filter" }));
   form.onsubmit = (event) => {
     event.preventDefault();
-    go({ filters: [...filters, { field: field.value, operator: operator.value, value: form.elements.value?.value ?? "" }], after: null });
+    const filter = choices(fields.find((f) => f.name === field.value))[operator.value](form.elements.value?.value ?? "");
+    go({ where: { ...where, [field.value]: { ...where[field.value], ...filter } }, after: null });
   };
 }
 
@@ -142,17 +154,21 @@ async function show() {
   }
 }
 
+/** counted says a number of rows, of which the server counts no more than one above 10,000. */
+function counted(count) {
+  return count > 10000 ? "more than 10,000 rows" : count === 1 ? "1 row" : count.toLocaleString("en") + " rows";
+}
+
 /** showTable shows rows of the table. */
-async function showTable({ filters, order, after }) {
+async function showTable({ where, order, after }) {
   const own = looks;
   next = null;
-  const page = await ask("rows", { model, filters, order, after });
+  const page = await ask("rows", { model, where, order, after });
   if (own !== looks) {
     return;
   }
   next = page.next;
-  const count = page.count > 10000 ? "more than 10,000 rows" : page.count === 1 ? "1 row" : page.count.toLocaleString("en") + " rows";
-  document.getElementById("count").textContent = count;
+  document.getElementById("count").textContent = counted(page.count);
   showRows(shape.fields, page.rows, page.labels, order);
 }
 
@@ -305,9 +321,10 @@ function fileOf(file) {
 async function showRow(id) {
   const dialog = document.getElementById("row");
   const own = looks;
-  let one;
+  let one, related;
   try {
-    one = await ask("row", { model, id });
+    one = await rowOf(model, id);
+    related = await Promise.all(shape.relations.map((r) => ask("rows", { model: r.model, where: { [r.field]: { equals: id } }, size: 1 })));
   } catch (e) {
     say(e.message);
     return;
@@ -319,13 +336,13 @@ async function showRow(id) {
   for (const f of shape.fields.filter((f) => f.model && one.values[f.name])) {
     about.append(element("p", {}, element("span", { className: "quiet", textContent: f.name.replace(/Id$/, "") + ": " }), cell(f, one.values[f.name], one.labels)));
   }
-  for (const r of shape.relations) {
-    about.append(element("p", {}, element("span", { className: "quiet", textContent: r.name + ": " }), element("a", { href: pageOf(r.model, { filters: JSON.stringify([{ field: r.field, operator: "equals", value: id }]) }), textContent: `${one.related[r.name]} ${one.related[r.name] === 1 ? "row" : "rows"} of ${r.model}` })));
-  }
+  shape.relations.forEach((r, i) => {
+    about.append(element("p", {}, element("span", { className: "quiet", textContent: r.name + ": " }), element("a", { href: pageOf(r.model, { where: JSON.stringify({ [r.field]: { equals: id } }) }), textContent: `${counted(related[i].count)} of ${r.model}` })));
+  });
   const actions = element("p", { className: "buttons" }, ...shape.actions.filter((a) => a.idPath).map((a) => element("a", { className: "button", href: `${root}docs/action/${a.name}?${new URLSearchParams({ id })}`, textContent: a.name })));
   editor(dialog, one.values[shape.label] ?? id, one.values, [about, actions], {
-    save: async (values) => ask("update", { model, id, values }),
-    remove: async () => ask("delete", { model, id }),
+    save: async (values) => ask("change", { model, id, values }),
+    remove: async () => ask("change", { model, id }),
   });
 }
 
@@ -420,7 +437,7 @@ function nodeOf(f, isNew) {
 document.getElementById("first-page").addEventListener("click", () => go({ after: null }));
 document.getElementById("next-page").addEventListener("click", () => go({ after: next }));
 document.getElementById("new-row").addEventListener("click", () => {
-  editor(document.getElementById("row"), "New row of " + model, {}, [], { save: (values) => ask("insert", { model, values }) });
+  editor(document.getElementById("row"), "New row of " + model, {}, [], { save: (values) => ask("change", { model, values }) });
 });
 for (const tab of place.querySelectorAll("[data-source]")) {
   tab.addEventListener("click", () => shape && go({ source: tab.dataset.source, after: null, input: "{}" }));

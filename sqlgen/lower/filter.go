@@ -83,12 +83,25 @@ func (f filter) kind() string {
 	switch {
 	case isFolded(f.input):
 		return "indexed Text"
-	case isSource(f.input), f.input.Type.Kind == expr.Enum:
+	case isSource(f.input):
 		return "Enum"
-	case f.input.Type.Kind == expr.Markdown:
-		return "Text"
 	}
-	return f.input.Type.Kind.String()
+	return FilterKind(expr.Type{Kind: f.input.Type.Kind})
+}
+
+// FilterKind is the name of a type in platform.operators.
+func FilterKind(t expr.Type) string {
+	name := t.Kind.String()
+	switch t.Kind {
+	case expr.Enum:
+		name = "Enum"
+	case expr.Markdown:
+		name = "Text"
+	}
+	if t.Array {
+		name += "[]"
+	}
+	return name
 }
 
 // holds is the condition of an operator whose operand is not null. given is the

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
-	"github.com/sternpost/sternpost/cmd/internal/bench"
 	"github.com/sternpost/sternpost/cmd/internal/newfile"
+	"github.com/sternpost/sternpost/cmd/internal/pages"
 	"github.com/sternpost/sternpost/cmd/internal/seed"
 	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/server"
@@ -73,7 +73,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer database.Stop()
 	settings.DatabaseURL = database.URL()
-	l := &loop{options: o, database: database, lines: readLines(ctx, o.In), bench: bench.New(database.URL(), settings.Environ)}
+	l := &loop{options: o, database: database, lines: readLines(ctx, o.In), data: pages.New(database.URL(), settings.Environ)}
 	if ours := database.DataDir() != ""; !ours && !o.Yes {
 		if goOn, err := l.mayUse(ctx); err != nil || !goOn {
 			return err
@@ -85,7 +85,7 @@ func Run(ctx context.Context, o Options) error {
 
 	admin := l.adminListener(&settings)
 	serving, err := server.New(settings, server.Options{
-		Role: "sternpost_server", AdminListener: admin, Bench: l.bench,
+		Role: "sternpost_server", AdminListener: admin, Data: l.data,
 		WithoutRelease: "correct the errors that sternpost dev shows, and save the file; this server waits for the release",
 	})
 	if err != nil {
@@ -215,7 +215,7 @@ type loop struct {
 	lines    <-chan string    // what a person types; nil if nobody can be asked
 	question *question        // nil while nothing is asked
 	drift    string           // what was said to have been changed by hand
-	bench    *bench.Bench     // tells the pages the result of each turn
+	data     *pages.Data      // tells the pages the result of each turn
 	said     bytes.Buffer     // in this turn, for the pages
 	seeding  seeding
 }
@@ -269,9 +269,9 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	outcome := l.build(ctx)
 	switch {
 	case outcome != nil:
-		l.bench.Installed(outcome.compiled)
+		l.data.Installed(outcome.compiled)
 	case ctx.Err() == nil:
-		l.bench.Behind(l.said.String())
+		l.data.Behind(l.said.String())
 	}
 	return outcome
 }

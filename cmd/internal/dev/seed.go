@@ -71,5 +71,5 @@ func (l *loop) seedFailed(err error, result seed.Result) {
 	} else {
 		l.say("nothing was written: correct the file and save it")
 	}
-	l.bench.Behind(l.said.String())
+	l.data.Behind(l.said.String())
 }

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sternpost/sternpost/auth"
-	"github.com/sternpost/sternpost/cmd/internal/bench"
+	"github.com/sternpost/sternpost/cmd/internal/pages"
 	"github.com/sternpost/sternpost/sqlgen"
 )
 
@@ -184,7 +184,7 @@ func (f *File) check(compiled *sqlgen.Compiled) error {
 		if pathOf(compiled, c.Action) == "" {
 			return f.wrong(place+".action", "no API exposes %s: add it to one, or write rows", c.Action)
 		}
-		if _, err := bench.ReadInput(compiled, c.Action, c.body()); err != nil {
+		if _, err := pages.ReadInput(compiled, c.Action, c.body()); err != nil {
 			return f.wrong(place+".input", "%v", err)
 		}
 	}

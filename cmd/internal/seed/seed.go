@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/auth"
-	"github.com/sternpost/sternpost/cmd/internal/bench"
+	"github.com/sternpost/sternpost/cmd/internal/pages"
 	"github.com/sternpost/sternpost/server/docs"
 	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen"
@@ -72,7 +72,7 @@ func Apply(ctx context.Context, files []File, to Target) (Result, error) {
 		return Result{}, fmt.Errorf("connect to the database: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, bench.Session); err != nil {
+	if _, err := conn.Exec(ctx, pages.Session); err != nil {
 		return Result{}, fmt.Errorf("set up the session: %w", err)
 	}
 	var r Result
@@ -156,7 +156,7 @@ func (w *writer) write(ctx context.Context, f File) error {
 	for _, t := range f.Rows {
 		for i, values := range t.rows {
 			place := fmt.Sprintf("rows.%s[%d]", t.model, i)
-			err := bench.Insert(ctx, w.tx, w.to.Compiled, t.model, values)
+			err := pages.Insert(ctx, w.tx, w.to.Compiled, t.model, values)
 			var wrong *docs.WrongError
 			if errors.As(err, &wrong) && wrong.Field != "" {
 				place += "." + wrong.Field

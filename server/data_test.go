@@ -29,10 +29,10 @@ func (echo) Models() []release.Model {
 
 func (echo) Trouble() string { return "note.stern:1: of two lines\nthe second" }
 
-// benchPaths are what pages ask on a bench.
-var benchPaths = []string{
-	"/docs/bench/state", "/docs/bench/token", "/docs/bench/file", "/docs/bench/models", "/docs/bench/rows", "/docs/bench/row",
-	"/docs/bench/insert", "/docs/bench/update", "/docs/bench/delete", "/docs/bench/explain",
+// dataPaths are what pages ask for data.
+var dataPaths = []string{
+	"/docs/data/state", "/docs/data/token", "/docs/data/file", "/docs/data/models", "/docs/data/rows",
+	"/docs/data/change", "/docs/data/explain",
 }
 
 // Rows are for the pages in development, and for no other page, machine or mode.
@@ -86,11 +86,11 @@ func attackOnRows(t *testing.T) {
 		{production, "POST", "books.test", json + "Origin: https://books.test\n", 404},
 		{undocumented, "POST", "localhost:8080", json, 404},
 	} {
-		for _, path := range benchPaths {
+		for _, path := range dataPaths {
 			const body = `{"identity":"i1","key":"none"}`
 			resp, text := test.server.raw(t, fmt.Sprintf("%s %s HTTP/1.1\nHost: %s\n%sContent-Length: %d\n\n%s", test.method, path, test.host, test.header, len(body), body))
 			want := test.status
-			if path == "/docs/bench/file" && want == 200 {
+			if path == "/docs/data/file" && want == 200 {
 				want = 404 // the file does not exist
 			}
 			if resp.StatusCode != want {
@@ -109,12 +109,12 @@ func attackOnRows(t *testing.T) {
 	}
 }
 
-// TestBench sends the requests of the pages.
-func TestBench(t *testing.T) {
+// TestData sends the requests of the pages.
+func TestData(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, func(c *config.Config) { c.Docs, c.Mode, c.BaseURL = true, config.Development, "http://localhost:8080" })
 	ask := func(question, input string, status int) string {
-		resp, body := s.do(t, "POST", "/docs/bench/"+question, input, map[string]string{"Content-Type": "application/json"})
+		resp, body := s.do(t, "POST", "/docs/data/"+question, input, map[string]string{"Content-Type": "application/json"})
 		if resp.StatusCode != status || resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: got %d %v %s, want %d", question, resp.StatusCode, resp.Header, body, status)
 		}

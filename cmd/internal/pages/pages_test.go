@@ -1,4 +1,4 @@
-package bench_test
+package pages_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sternpost/sternpost/cmd/internal/bench"
+	"github.com/sternpost/sternpost/cmd/internal/pages"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/docs"
 	"github.com/sternpost/sternpost/sqlgen"
@@ -19,13 +19,13 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
-// testBench is a bench for a database with a schema that has a field of each type.
-type testBench struct {
-	*bench.Bench
+// testData is the data of a database with a schema that has a field of each type.
+type testData struct {
+	*pages.Data
 	db *pgtest.DB
 }
 
-func newBench(t *testing.T) *testBench {
+func newData(t *testing.T) *testData {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "shop.stern"))
 	if err != nil {
@@ -43,13 +43,13 @@ func newBench(t *testing.T) *testBench {
 	if _, err := install.Install(t.Context(), db.Owner(t), compiled.Release()); err != nil {
 		t.Fatal(err)
 	}
-	b := &testBench{bench.New(db.OwnerURL(), nil), db}
+	b := &testData{pages.New(db.OwnerURL(), nil), db}
 	b.Installed(compiled)
 	return b
 }
 
 // ask asks a question that must not be refused.
-func (b *testBench) ask(t *testing.T, question, input string) string {
+func (b *testData) ask(t *testing.T, question, input string) string {
 	t.Helper()
 	found, err := b.Ask(t.Context(), question, []byte(input))
 	if err != nil {
@@ -59,7 +59,7 @@ func (b *testBench) ask(t *testing.T, question, input string) string {
 }
 
 // refused asks a question that must be refused, and returns the reason.
-func (b *testBench) refused(t *testing.T, question, input string) string {
+func (b *testData) refused(t *testing.T, question, input string) string {
 	t.Helper()
 	found, err := b.Ask(t.Context(), question, []byte(input))
 	var wrong *docs.WrongError
@@ -70,10 +70,10 @@ func (b *testBench) refused(t *testing.T, question, input string) string {
 }
 
 // make inserts a row and returns its id.
-func (b *testBench) make(t *testing.T, model, values string) string {
+func (b *testData) make(t *testing.T, model, values string) string {
 	t.Helper()
 	var made struct{ ID string }
-	if err := json.Unmarshal([]byte(b.ask(t, "insert", `{"model":"`+model+`","values":`+values+`}`)), &made); err != nil {
+	if err := json.Unmarshal([]byte(b.ask(t, "change", `{"model":"`+model+`","values":`+values+`}`)), &made); err != nil {
 		t.Fatal(err)
 	}
 	return made.ID
@@ -83,21 +83,25 @@ func (b *testBench) make(t *testing.T, model, values string) string {
 // and deletes it.
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newData(t)
 	owner := b.make(t, "Owner", `{"name":"Ada"}`)
 	id := b.make(t, "Thing", `{"ownerId":"`+owner+`","title":"It's \"so\"","count":"9007199254740991","price":"12.50","isNew":true,
 		"day":"2026-03-31","at":"2026-03-31T09:00:00.5Z","length":"P1DT2H","size":"Large","tags":["a","b,\"c"],"sizes":["Small"],"prices":["0.10","2"],"place":["1","0.5"]}`)
 	var one struct {
-		Values  map[string]any
-		Labels  map[string]string
-		Related map[string]int
+		Values map[string]any
+		Labels map[string]string
 	}
+	byID := `","where":{"id":{"equals":"`
 	read := func(model, id string) {
 		t.Helper()
-		one.Values, one.Labels, one.Related = nil, nil, nil
-		if err := json.Unmarshal([]byte(b.ask(t, "row", `{"model":"`+model+`","id":"`+id+`"}`)), &one); err != nil {
-			t.Fatal(err)
+		var page struct {
+			Rows   []map[string]any
+			Labels map[string]string
 		}
+		if err := json.Unmarshal([]byte(b.ask(t, "rows", `{"model":"`+model+byID+id+`"}}}`)), &page); err != nil || len(page.Rows) != 1 {
+			t.Fatalf("%s %s: got %v, %v, want one row", model, id, page.Rows, err)
+		}
+		one.Values, one.Labels = page.Rows[0], page.Labels
 	}
 	read("Thing", id)
 	want := map[string]any{"title": `It's "so"`, "count": "9007199254740991", "price": "12.50", "isNew": true, "day": "2026-03-31",
@@ -111,12 +115,8 @@ func TestChanges(t *testing.T) {
 	if one.Labels[owner] != "Ada" {
 		t.Errorf("labels: got %v, want Ada for %s", one.Labels, owner)
 	}
-	read("Owner", owner)
-	if one.Related["things"] != 1 || one.Related["desks"] != 0 || len(one.Related) != 2 {
-		t.Errorf("related: got %v, want one of things and none of desks", one.Related)
-	}
 
-	b.ask(t, "update", `{"model":"Thing","id":"`+id+`","values":{"count":null,"title":"other","isNew":false,"tags":[]}}`)
+	b.ask(t, "change", `{"model":"Thing","id":"`+id+`","values":{"count":null,"title":"other","isNew":false,"tags":[]}}`)
 	read("Thing", id)
 	if one.Values["title"] != "other" || one.Values["count"] != nil || one.Values["isNew"] != false || fmt.Sprint(one.Values["tags"]) != "[]" || one.Values["price"] != "12.50" {
 		t.Errorf("changed: got %v", one.Values)
@@ -128,38 +128,36 @@ func TestChanges(t *testing.T) {
 		t.Errorf("a secret: got %v, want only that there is one", one.Values["secret"])
 	}
 	for _, test := range []struct{ question, input, want string }{
-		{"insert", `{"model":"Owner","values":{}}`, `name: field 'name' cannot be null`},
-		{"insert", `{"model":"Owner","values":{"name":"Ada"}}`, `name: the value for the unique field 'name' must be unique`},
-		{"insert", `{"model":"Owner","values":{"nam":"Ada"}}`, "Owner has no field nam"},
-		{"insert", `{"model":"Owner","values":{"things":[]}}`, "Owner has no field things"},
-		{"insert", `{"model":"Nobody","values":{}}`, "the schema has no model Nobody"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"day":"soon"}}`, `day: soon is not a value of Date`},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"size":"Huge"}}`, "size: Huge is not a value of Size"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"sizes":["Small","Huge"]}}`, "sizes: Huge is not a value of Size"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"prices":["1","x"]}}`, "prices: [1 x] is not a value of Decimal[]"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"ownerId":"none"}}`, "ownerId: the record referenced in field 'ownerId' does not exist"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"title":["a"]}}`, "title: [a] is not a value of Text"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"tags":"a"}}`, "tags: a is not a value of Text[]"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"secret":"x"}}`, "secret: a Secret cannot be set directly"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"photo":"x"}}`, "photo: a File cannot be set directly"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"total":"1"}}`, "total: total is computed and cannot be set"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"number":"T-9"}}`, "number: number is set by the database and cannot be changed"},
-		{"insert", `{"model":"Thing","values":{"number":"T-9","title":"x"}}`, "number: number is set by the database and cannot be changed"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"id":"other"}}`, "id: id is set by the database and cannot be changed"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{}}`, "no value has changed"},
-		{"update", `{"model":"Thing","id":"none","values":{"title":"x"}}`, "Thing has no row with the id none"},
-		{"update", `{"model":"Thing","id":"x","values":{"title":"x"},"more":1}`, "the question cannot be read"},
-		{"delete", `{"model":"Thing","id":"none"}`, "Thing has no row with the id none"},
-		{"delete", `{"model":"Thing","id":"` + id + `","values":{"title":"x"}}`, "a deletion takes only the id of the row"},
-		{"row", `{"model":"Thing","id":"none"}`, "Thing has no row with the id none"},
+		{"change", `{"model":"Owner","values":{}}`, `name: field 'name' cannot be null`},
+		{"change", `{"model":"Owner","values":{"name":"Ada"}}`, `name: the value for the unique field 'name' must be unique`},
+		{"change", `{"model":"Owner","values":{"nam":"Ada"}}`, "Owner has no field nam"},
+		{"change", `{"model":"Owner","values":{"things":[]}}`, "Owner has no field things"},
+		{"change", `{"model":"Nobody","values":{}}`, "the schema has no model Nobody"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"day":"soon"}}`, `day: soon is not a value of Date`},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"size":"Huge"}}`, "size: Huge is not a value of Size"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"sizes":["Small","Huge"]}}`, "sizes: Huge is not a value of Size"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"prices":["1","x"]}}`, "prices: [1 x] is not a value of Decimal[]"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"ownerId":"none"}}`, "ownerId: the record referenced in field 'ownerId' does not exist"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"title":["a"]}}`, "title: [a] is not a value of Text"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"tags":"a"}}`, "tags: a is not a value of Text[]"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"secret":"x"}}`, "secret: a Secret cannot be set directly"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"photo":"x"}}`, "photo: a File cannot be set directly"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"total":"1"}}`, "total: total is computed and cannot be set"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"number":"T-9"}}`, "number: number is set by the database and cannot be changed"},
+		{"change", `{"model":"Thing","values":{"number":"T-9","title":"x"}}`, "number: number is set by the database and cannot be changed"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{"id":"other"}}`, "id: id is set by the database and cannot be changed"},
+		{"change", `{"model":"Thing","id":"` + id + `","values":{}}`, "no value has changed"},
+		{"change", `{"model":"Thing","id":"none","values":{"title":"x"}}`, "Thing has no row with the id none"},
+		{"change", `{"model":"Thing","id":"x","values":{"title":"x"},"more":1}`, "the question cannot be read"},
+		{"change", `{"model":"Thing","id":"none"}`, "Thing has no row with the id none"},
 		{"everything", `{}`, `the pages have no question "everything"`},
 	} {
 		if got := b.refused(t, test.question, test.input); !strings.Contains(got, test.want) {
 			t.Errorf("%s %s: got %q, want %q", test.question, test.input, got, test.want)
 		}
 	}
-	b.ask(t, "delete", `{"model":"Thing","id":"`+id+`"}`)
-	if got := b.refused(t, "row", `{"model":"Thing","id":"`+id+`"}`); !strings.Contains(got, "has no row") {
+	b.ask(t, "change", `{"model":"Thing","id":"`+id+`"}`)
+	if got := b.ask(t, "rows", `{"model":"Thing`+byID+id+`"}}}`); !strings.Contains(got, `"count":0`) {
 		t.Errorf("after its deletion: got %s", got)
 	}
 }
@@ -167,7 +165,7 @@ func TestChanges(t *testing.T) {
 // TestRows pages through rows in every order, and filters them.
 func TestRows(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newData(t)
 	owner := b.make(t, "Owner", `{"name":"Ada"}`)
 	for _, count := range []string{"3", "null", "1", "2", "null", "2"} {
 		b.make(t, "Thing", `{"ownerId":"`+owner+`","title":"Thing of `+count+`","count":`+count+`,"tags":["t`+count+`"]}`)
@@ -217,32 +215,39 @@ func TestRows(t *testing.T) {
 		filters string
 		want    int
 	}{
-		{`{"field":"count","operator":"equals","value":"2"}`, 2},
-		{`{"field":"count","operator":"notEquals","value":"2"}`, 2},
-		{`{"field":"count","operator":"atLeast","value":"2"}`, 3},
-		{`{"field":"count","operator":"moreThan","value":"2"}`, 1},
-		{`{"field":"count","operator":"lessThan","value":"2"}`, 1},
-		{`{"field":"count","operator":"atMost","value":"2"}`, 3},
-		{`{"field":"count","operator":"isNull"}`, 2},
-		{`{"field":"count","operator":"isNotNull"},{"field":"title","operator":"contains","value":"OF 3"}`, 1},
-		{`{"field":"title","operator":"contains","value":"%"}`, 0},
-		{`{"field":"tags","operator":"contains","value":"t1"}`, 1},
-		{`{"field":"ownerId","operator":"equals","value":"` + owner + `"}`, 6},
-		{`{"field":"ownerId","operator":"equals","value":"x' or true --"}`, 0},
-		{`{"field":"photo","operator":"isNull"}`, 6},
+		{`"count":{"equals":"2"}`, 2},
+		{`"count":{"notEquals":"2"}`, 4},
+		{`"count":{"greaterThanOrEquals":"2"}`, 3},
+		{`"count":{"greaterThan":"2"}`, 1},
+		{`"count":{"lessThan":"2"}`, 1},
+		{`"count":{"lessThanOrEquals":"2"}`, 3},
+		{`"count":{"oneOf":["1","3"]}`, 2},
+		{`"count":{"equals":null}`, 2},
+		{`"count":{"notEquals":null},"title":{"contains":"OF 3"}`, 1},
+		{`"id":{"equals":null}`, 0},
+		{`"title":{"contains":"%"}`, 0},
+		{`"tags":{"any":{"equals":"t1"}}`, 1},
+		{`"tags":{"equals":["t1"]}`, 1},
+		{`"createdAt":{"after":"2020-01-01T00:00:00Z"}`, 6},
+		{`"ownerId":{"equals":"` + owner + `"}`, 6},
+		{`"ownerId":{"equals":"x' or true --"}`, 0},
+		{`"photo":{"equals":null}`, 6},
+		{`"place":{"notEquals":null}`, 0},
+		{`"size":{"equals":null}`, 6},
 	} {
-		if p := list(`"filters":[` + test.filters + `]`); len(p.Rows) != test.want || p.Count != test.want {
+		if p := list(`"where":{` + test.filters + `}`); len(p.Rows) != test.want || p.Count != test.want {
 			t.Errorf("%s: got %d of %d rows, want %d", test.filters, len(p.Rows), p.Count, test.want)
 		}
 	}
 	for _, test := range []struct{ input, want string }{
 		{`"order":"tags"`, "rows cannot be ordered by tags"},
 		{`"order":"secret"`, "Thing has no readable field secret"},
-		{`"filters":[{"field":"secret","operator":"isNull"}]`, "Thing has no readable field secret"},
-		{`"filters":[{"field":"photo","operator":"equals","value":"x"}]`, "photo can only be compared with null"},
-		{`"filters":[{"field":"tags","operator":"equals","value":"x"}]`, "tags has no filter equals"},
-		{`"filters":[{"field":"count","operator":"is","value":"x"}]`, "count has no filter is"},
-		{`"filters":[{"field":"count","operator":"equals","value":"many"}]`, "count: many is not a value of Number"},
+		{`"where":{"secret":{"equals":null}}`, "Thing has no readable field secret"},
+		{`"where":{"photo":{"equals":"x"}}`, "photo can only be compared with null"},
+		{`"where":{"tags":{"contains":"x"}}`, `this list has no operator "tags.contains"`},
+		{`"where":{"count":{"is":"x"}}`, `this list has no operator "count.is"`},
+		{`"where":{"count":{"any":{"equals":1}}}`, `this list has no operator "count.any.equals"`},
+		{`"where":{"count":{"equals":"many"}}`, "count: many is not a value of Number"},
 	} {
 		if got := b.refused(t, "rows", `{"model":"Thing",`+test.input+`}`); !strings.Contains(got, test.want) {
 			t.Errorf("%s: got %q, want %q", test.input, got, test.want)
@@ -253,19 +258,19 @@ func TestRows(t *testing.T) {
 // TestModels describes the models as the pages need them.
 func TestModels(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newData(t)
 	text := b.ask(t, "models", "{}")
 	for _, want := range []string{
 		`{"name":"Owner","label":"name","fields":`,
 		`"relations":[{"name":"things","model":"Thing","field":"ownerId"},{"name":"desks","model":"Desk","field":"ownerId"}]`,
 		`"actions":[{"name":"createOwner","kind":"create"},{"name":"getOwner","kind":"get","idPath":"id","ids":{"id":"Owner"}},{"name":"listOwners","kind":"list"},{"name":"updateOwner","kind":"update","idPath":"where.id","ids":{"where.id":"Owner"}}]`,
 		`{"name":"addDesk","kind":"create","ids":{"owner.id":"Owner"}},{"name":"listDesks","kind":"list","ids":{"where.owner.id":"Owner"}}`,
-		`{"name":"ownerId","type":"ID","required":true,"model":"Owner","sorts":true,"editable":true,"shown":true}`,
-		`{"name":"size","type":"Size","values":["Small","Large"],"sorts":true,"editable":true,"shown":true}`,
+		`{"name":"ownerId","type":"ID","required":true,"model":"Owner","filters":["equals","notEquals"],"sorts":true,"editable":true,"shown":true}`,
+		`{"name":"size","type":"Size","values":["Small","Large"],"filters":["equals","notEquals"],"sorts":true,"editable":true,"shown":true}`,
 		`{"name":"secret","type":"Secret","shown":false}`,
-		`{"name":"code","type":"Text","sorts":true,"editable":true,"shown":true,"hidden":true}`,
+		`{"name":"code","type":"Text","filters":["equals","notEquals","startsWith","endsWith","contains"],"sorts":true,"editable":true,"shown":true,"hidden":true}`,
 		`{"name":"Key","label":"place","fields":`,
-		`{"name":"total","type":"Decimal","sorts":true,"shown":true}`,
+		`{"name":"total","type":"Decimal","filters":["equals","notEquals","lessThan","lessThanOrEquals","greaterThan","greaterThanOrEquals"],"sorts":true,"shown":true}`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the models lack %s:\n%s", want, text)
@@ -276,7 +281,7 @@ func TestModels(t *testing.T) {
 // TestExplained explains a call with its input, and reports errors in one.
 func TestExplained(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newData(t)
 	owner := b.make(t, "Owner", `{"name":"Ada"}`)
 	identity := b.make(t, "Identity", `{"email":"ada@example.com"}`)
 	for _, test := range []struct{ input, want string }{
@@ -303,7 +308,7 @@ func TestExplained(t *testing.T) {
 // TestTrouble reports the trouble until something is installed.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
-	b := bench.New("postgres://nowhere", nil)
+	b := pages.New("postgres://nowhere", nil)
 	var wrong *docs.WrongError
 	if _, err := b.Ask(t.Context(), "models", []byte("{}")); !errors.As(err, &wrong) {
 		t.Errorf("before the first installation: got %v, want it refused", err)

@@ -1,8 +1,9 @@
-package bench
+package pages
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,24 +20,56 @@ import (
 )
 
 // changeInput is a change of a row, without any of the model's rules but the constraints of
-// its table.
+// its table: without id it makes a row, and without values it deletes one.
 type changeInput struct {
 	Model  string         `json:"model"`
 	ID     string         `json:"id"`
 	Values map[string]any `json:"values"` // a text each, null, a boolean, or a list of texts
 }
 
-// insert makes a row.
-func insert(ctx context.Context, a *asked) (any, error) {
-	in, m, err := a.change()
+// change makes, changes or deletes a row, and answers with its id.
+func change(ctx context.Context, a *asked) (any, error) {
+	var in changeInput
+	if err := a.read(&in); err != nil {
+		return nil, err
+	}
+	m, err := a.model(in.Model)
 	if err != nil {
 		return nil, err
 	}
-	statement, arguments, err := insertion(m, in.Values)
+	if err := mayChange(m, in.Values, func(f *schema.Field) bool { return fieldOf(f).Editable }); err != nil {
+		return nil, err
+	}
+	q := &query{}
+	columns, values, err := q.assigned(m, in.Values)
 	if err != nil {
 		return nil, err
 	}
-	return a.one(ctx, "insert a row of "+m.Name, m, in, statement, arguments)
+	statement := ""
+	switch {
+	case in.ID == "":
+		statement = insertion(m, columns, values)
+	case in.Values == nil:
+		statement = "delete from " + table(m) + " where id = " + q.argument(in.ID, "text")
+	case len(columns) == 0:
+		return nil, wrong("no value has changed")
+	default:
+		statement = "update " + table(m) + " set (" + strings.Join(columns, ", ") + ") = row (" + strings.Join(values, ", ") +
+			") where id = " + q.argument(in.ID, "text")
+	}
+	var changed string
+	err = a.conn.QueryRow(ctx, statement+" returning id", q.arguments...).Scan(&changed)
+	switch {
+	case isMisfit(err):
+		return nil, a.misfitting(ctx, m, in.Values, err)
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, wrong("%s has no row with the id %s", m.Name, in.ID)
+	case err != nil:
+		return nil, fmt.Errorf("change a row of %s: %w", m.Name, err)
+	}
+	return struct {
+		ID string `json:"id"`
+	}{changed}, nil
 }
 
 // Insert makes a row in a transaction of the owner, as the pages make one, whose values may
@@ -51,77 +84,35 @@ func Insert(ctx context.Context, tx pgx.Tx, compiled *sqlgen.Compiled, model str
 	if err := mayChange(m, values, func(f *schema.Field) bool { return f.BuiltIn || f.Sequence != nil || fieldOf(f).Editable }); err != nil {
 		return err
 	}
-	statement, arguments, err := insertion(m, values)
+	q := &query{}
+	columns, written, err := q.assigned(m, values)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, statement, arguments...); err != nil {
+	if _, err := tx.Exec(ctx, insertion(m, columns, written), q.arguments...); err != nil {
 		return a.refuse(err)
 	}
 	return nil
 }
 
-// insertion writes the statement that makes a row, and answers with its id.
-func insertion(m *schema.Model, given map[string]any) (statement string, arguments []any, err error) {
-	q := &query{}
-	var columns, values []string
+// assigned lists the columns that given values change, with the values as SQL.
+func (q *query) assigned(m *schema.Model, given map[string]any) (columns, values []string, err error) {
 	for _, f := range changed(m, given) {
 		value, err := q.value(f, given[f.Name])
 		if err != nil {
-			return "", nil, err
+			return nil, nil, err
 		}
 		columns, values = append(columns, pg.Ident(f.Column)), append(values, value)
 	}
+	return columns, values, nil
+}
+
+// insertion is the statement that makes a row.
+func insertion(m *schema.Model, columns, values []string) string {
 	if len(columns) == 0 {
-		return "insert into " + table(m) + " default values returning id", nil, nil
+		return "insert into " + table(m) + " default values"
 	}
-	return "insert into " + table(m) + " (" + strings.Join(columns, ", ") + ") values (" + strings.Join(values, ", ") + ") returning id",
-		q.arguments, nil
-}
-
-// update changes a row.
-func update(ctx context.Context, a *asked) (any, error) {
-	in, m, err := a.change()
-	if err != nil {
-		return nil, err
-	}
-	q := &query{}
-	var sets []string
-	for _, f := range changed(m, in.Values) {
-		value, err := q.value(f, in.Values[f.Name])
-		if err != nil {
-			return nil, err
-		}
-		sets = append(sets, pg.Ident(f.Column)+" = "+value)
-	}
-	if len(sets) == 0 {
-		return nil, wrong("no value has changed")
-	}
-	statement := "update " + table(m) + " set " + strings.Join(sets, ", ") + " where id = " + q.argument(in.ID, "text") + " returning id"
-	return a.one(ctx, "update a row of "+m.Name, m, in, statement, q.arguments)
-}
-
-// remove deletes a row.
-func remove(ctx context.Context, a *asked) (any, error) {
-	in, m, err := a.change()
-	if err != nil {
-		return nil, err
-	}
-	if len(in.Values) > 0 {
-		return nil, wrong("a deletion takes only the id of the row")
-	}
-	return a.one(ctx, "delete a row of "+m.Name, m, in, "delete from "+table(m)+" where id = $1 returning id", []any{in.ID})
-}
-
-// change reads a change, whose values are of fields that can be changed.
-func (a *asked) change() (in changeInput, m *schema.Model, err error) {
-	if err = a.read(&in); err != nil {
-		return in, nil, err
-	}
-	if m, err = a.model(in.Model); err != nil {
-		return in, nil, err
-	}
-	return in, m, mayChange(m, in.Values, func(f *schema.Field) bool { return fieldOf(f).Editable })
+	return "insert into " + table(m) + " (" + strings.Join(columns, ", ") + ") values (" + strings.Join(values, ", ") + ")"
 }
 
 // mayChange finds the first value of an unknown field, or of one that cannot be changed
@@ -222,28 +213,4 @@ func (a *asked) misfitting(ctx context.Context, m *schema.Model, values map[stri
 		}
 	}
 	return err
-}
-
-// one runs a statement that changes one row and answers with its id.
-func (a *asked) one(ctx context.Context, doing string, m *schema.Model, in changeInput, statement string, arguments []any) (any, error) {
-	var changed []string
-	err := pgx.BeginFunc(ctx, a.conn, func(tx pgx.Tx) error {
-		result, err := tx.Query(ctx, statement, arguments...)
-		if err != nil {
-			return err
-		}
-		changed, err = pgx.CollectRows(result, pgx.RowTo[string])
-		return err
-	})
-	switch {
-	case isMisfit(err):
-		return nil, a.misfitting(ctx, m, in.Values, err)
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	case len(changed) == 0:
-		return nil, wrong("%s has no row with the id %s", m.Name, in.ID)
-	}
-	return struct {
-		ID string `json:"id"`
-	}{changed[0]}, nil
 }

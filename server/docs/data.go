@@ -16,9 +16,9 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// Bench does for the pages, in development, what the server cannot: its role may neither read
+// Data does for the pages, in development, what the server cannot: its role may neither read
 // rows nor change them but by actions.
-type Bench interface {
+type Data interface {
 	// Ask answers a question of the pages, as JSON. Its error is a *WrongError if the
 	// question is invalid.
 	Ask(ctx context.Context, question string, input []byte) ([]byte, error)
@@ -39,26 +39,26 @@ type WrongError struct {
 
 func (e *WrongError) Error() string { return e.Message }
 
-// hasBench tells whether the pages show rows.
-func (s *Pages) hasBench() bool {
-	return s.Bench != nil && s.Config.Mode == config.Development
+// hasRows tells whether the pages show rows.
+func (s *Pages) hasRows() bool {
+	return s.Data != nil && s.Config.Mode == config.Development
 }
 
-// benchRoutes lists the paths that exist in development only, with a bench. The bench
+// dataRoutes lists the paths that exist in development only, with data. The data
 // answers everything that this file does not.
-func (s *Pages) benchRoutes(app *fiber.App) {
-	if !s.hasBench() {
+func (s *Pages) dataRoutes(app *fiber.App) {
+	if !s.hasRows() {
 		return
 	}
-	app.All("/docs/bench/state", s.Policy.ForOwnPages(s.state))
-	app.All("/docs/bench/token", s.Policy.ForOwnPages(s.token))
-	app.All("/docs/bench/file", s.Policy.ForOwnPages(s.file))
-	app.All("/docs/bench/:question", s.Policy.ForOwnPages(s.ask))
+	app.All("/docs/data/state", s.Policy.ForOwnPages(s.state))
+	app.All("/docs/data/token", s.Policy.ForOwnPages(s.token))
+	app.All("/docs/data/file", s.Policy.ForOwnPages(s.file))
+	app.All("/docs/data/:question", s.Policy.ForOwnPages(s.ask))
 }
 
-// ask passes a question to the bench.
+// ask passes a question to the data.
 func (s *Pages) ask(c *fiber.Ctx, body []byte) error {
-	found, err := s.Bench.Ask(context.Background(), c.Params("question"), body)
+	found, err := s.Data.Ask(context.Background(), c.Params("question"), body)
 	var wrong *WrongError
 	switch {
 	case errors.As(err, &wrong):
@@ -75,7 +75,7 @@ func (s *Pages) state(c *fiber.Ctx, _ []byte) error {
 	return sendAnswer(c, struct {
 		Release int64  `json:"release"`
 		Trouble string `json:"trouble"`
-	}{number, s.Bench.Trouble()})
+	}{number, s.Data.Trouble()})
 }
 
 // token makes an access token for an identity, for calls by the pages in its name.

@@ -1,4 +1,4 @@
-package bench
+package pages
 
 import (
 	"bytes"
@@ -27,8 +27,8 @@ const timeLimit = 10 * time.Second
 // Session sets a session up in which values are read and written as texts.
 const Session = "set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'iso_8601'"
 
-// Bench answers questions about one database. It may be asked concurrently.
-type Bench struct {
+// Data answers questions about one database. It may be asked concurrently.
+type Data struct {
 	url string // of the database, for its owner
 	env []string
 
@@ -37,12 +37,12 @@ type Bench struct {
 	trouble  string
 }
 
-// New makes a bench for a database, with its owner's URL. The actions that it explains read
+// New makes the data of a database, with its owner's URL. The actions that it explains read
 // the variables of env.
-func New(url string, env []string) *Bench { return &Bench{url: url, env: env} }
+func New(url string, env []string) *Data { return &Data{url: url, env: env} }
 
 // Installed notes the served release, and that nothing is wrong.
-func (b *Bench) Installed(c *sqlgen.Compiled) {
+func (b *Data) Installed(c *sqlgen.Compiled) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.compiled, b.trouble = c, ""
@@ -50,14 +50,14 @@ func (b *Bench) Installed(c *sqlgen.Compiled) {
 
 // Behind notes why the current files could not be installed, in words for people. The
 // earlier release is still served.
-func (b *Bench) Behind(why string) {
+func (b *Data) Behind(why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.trouble = strings.TrimSpace(why)
 }
 
 // served returns the served release, or an error that nothing is served.
-func (b *Bench) served() (*sqlgen.Compiled, error) {
+func (b *Data) served() (*sqlgen.Compiled, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.compiled == nil {
@@ -67,7 +67,7 @@ func (b *Bench) served() (*sqlgen.Compiled, error) {
 }
 
 // Models returns the models of the installed schema; none before the first installation.
-func (b *Bench) Models() []release.Model {
+func (b *Data) Models() []release.Model {
 	c, err := b.served()
 	if err != nil {
 		return nil
@@ -80,7 +80,7 @@ func (b *Bench) Models() []release.Model {
 }
 
 // Trouble returns why the served release differs from the project's files; empty if it does not.
-func (b *Bench) Trouble() string {
+func (b *Data) Trouble() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.trouble
@@ -92,14 +92,11 @@ func wrong(format string, args ...any) error {
 
 // Ask answers a question. Its error is an *docs.WrongError if the question is wrong, or if the
 // database refuses it.
-func (b *Bench) Ask(ctx context.Context, question string, input []byte) ([]byte, error) {
+func (b *Data) Ask(ctx context.Context, question string, input []byte) ([]byte, error) {
 	answer := map[string]func(context.Context, *asked) (any, error){
 		"models":  models,
 		"rows":    rows,
-		"row":     row,
-		"insert":  insert,
-		"update":  update,
-		"delete":  remove,
+		"change":  change,
 		"explain": why,
 	}[question]
 	if answer == nil {

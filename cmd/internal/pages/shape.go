@@ -1,4 +1,4 @@
-package bench
+package pages
 
 import (
 	"context"
@@ -28,6 +28,7 @@ type field struct {
 	Default  bool     `json:"default,omitempty"` // whether a new row gets a value by itself
 	Values   []string `json:"values,omitempty"`  // of an enum
 	Model    string   `json:"model,omitempty"`   // to whose rows it leads
+	Filters  []string `json:"filters,omitempty"` // the operators of a value, or of an element of an array
 	Sorts    bool     `json:"sorts,omitempty"`
 	Editable bool     `json:"editable,omitempty"`
 	Shown    bool     `json:"shown"`            // false of what is write-only
@@ -83,6 +84,11 @@ func fieldOf(f *schema.Field) field {
 		Editable: !f.BuiltIn && f.Computed == nil && f.Sequence == nil && !kind.IsPrepared(),
 		Shown:    !kind.IsWriteOnly(),
 		Hidden:   f.Hidden,
+	}
+	for _, filter := range kind.Filters() {
+		if filter.Operand == expr.OneValue && shown.Shown {
+			shown.Filters = append(shown.Filters, filter.Name)
+		}
 	}
 	if f.FKOf != nil {
 		shown.Model = f.FKOf.Target.Name

@@ -1,15 +1,14 @@
-package bench
+package pages
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/sternpost/sternpost/server/docs"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -24,18 +23,11 @@ const (
 
 // rowsInput asks for a page of the rows of a model.
 type rowsInput struct {
-	Model   string   `json:"model"`
-	Filters []filter `json:"filters"`
-	Order   string   `json:"order"` // a field; - before it means descending; empty means the id
-	After   *cursor  `json:"after"` // the row behind which the page begins
-	Size    int      `json:"size"`
-}
-
-// filter compares a field with a value.
-type filter struct {
-	Field    string `json:"field"`
-	Operator string `json:"operator"`
-	Value    string `json:"value"`
+	Model string                    `json:"model"`
+	Where map[string]map[string]any `json:"where"` // the operators of fields, as lists of the API take them
+	Order string                    `json:"order"` // a field; - before it means descending; empty means the id
+	After *cursor                   `json:"after"` // the row behind which the page begins
+	Size  int                       `json:"size"`
 }
 
 // cursor is a place in an order.
@@ -78,19 +70,13 @@ func rows(ctx context.Context, a *asked) (any, error) {
 	if by.Type.Array || by.Type.Kind.IsOpaque() {
 		return nil, wrong("rows cannot be ordered by %s", name)
 	}
-	q := &query{}
-	var conditions []string
-	for _, f := range in.Filters {
-		condition, err := q.filter(m, f)
-		if err != nil {
-			return nil, err
-		}
-		conditions = append(conditions, condition)
+	q, filters, err := a.filters(ctx, m, in.Where)
+	if err != nil {
+		return nil, err
 	}
-	filters := where(conditions)
-	arguments := slices.Clone(q.arguments)
+	conditions, arguments := filters, slices.Clone(q.arguments)
 	if in.After != nil {
-		conditions = append(conditions, q.behind(by, isDescending, in.After))
+		conditions += " and " + q.behind(by, isDescending, in.After)
 	}
 	order := key(by) + " nulls last, t.id"
 	if isDescending {
@@ -98,7 +84,7 @@ func rows(ctx context.Context, a *asked) (any, error) {
 	}
 	p := page{Labels: map[string]string{}}
 	err = pgx.BeginTxFunc(ctx, a.conn, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
-		statement := "select " + selected(m) + ", " + key(by) + "::text from " + table(m) + " as t" + where(conditions) +
+		statement := "select " + selected(m) + ", " + key(by) + "::text from " + table(m) + " as t" + conditions +
 			" order by " + order + fmt.Sprintf(" limit %d", in.Size+1)
 		var keys []*string
 		if p.Rows, keys, err = collect(ctx, tx, m, statement, q.arguments); err != nil {
@@ -115,9 +101,11 @@ func rows(ctx context.Context, a *asked) (any, error) {
 		return labels(ctx, tx, m, p.Rows, p.Labels)
 	})
 	if isMisfit(err) {
-		for _, f := range in.Filters {
-			if given := (map[string]any{f.Field: f.Value}); f.Operator != "contains" {
-				err = a.misfitting(ctx, m, given, err)
+		for field, operators := range in.Where {
+			for _, value := range operators {
+				if text, isText := value.(string); isText {
+					err = a.misfitting(ctx, m, map[string]any{field: text}, err)
+				}
 			}
 		}
 	}
@@ -125,60 +113,6 @@ func rows(ctx context.Context, a *asked) (any, error) {
 		return nil, fmt.Errorf("read rows of %s: %w", m.Name, err)
 	}
 	return p, nil
-}
-
-// rowInput names a row.
-type rowInput struct {
-	Model string `json:"model"`
-	ID    string `json:"id"`
-}
-
-// oneRow is a row with the relations that lead to it.
-type oneRow struct {
-	Values  map[string]any    `json:"values"`
-	Labels  map[string]string `json:"labels"`
-	Related map[string]int    `json:"related"` // how many rows each relation leads to
-}
-
-// row answers with one row.
-func row(ctx context.Context, a *asked) (any, error) {
-	var in rowInput
-	if err := a.read(&in); err != nil {
-		return nil, err
-	}
-	m, err := a.model(in.Model)
-	if err != nil {
-		return nil, err
-	}
-	one := oneRow{Labels: map[string]string{}, Related: map[string]int{}}
-	err = pgx.BeginTxFunc(ctx, a.conn, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
-		found, _, err := collect(ctx, tx, m, "select "+selected(m)+", t.id from "+table(m)+" as t where t.id = $1", []any{in.ID})
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			return wrong("%s has no row with the id %s", m.Name, in.ID)
-		}
-		one.Values = found[0]
-		for _, r := range shapeOf(m).Relations {
-			other, err := a.model(r.Model)
-			if err != nil {
-				return err
-			}
-			var count int
-			statement := "select count(*) from " + table(other) + " as t where t." + pg.Ident(other.Field(r.Field).Column) + " = $1"
-			if err := tx.QueryRow(ctx, statement, in.ID).Scan(&count); err != nil {
-				return err
-			}
-			one.Related[r.Name] = count
-		}
-		return labels(ctx, tx, m, found, one.Labels)
-	})
-	var e *docs.WrongError
-	if err != nil && !errors.As(err, &e) {
-		return nil, fmt.Errorf("read a row of %s: %w", m.Name, err)
-	}
-	return one, err
 }
 
 // column returns the field of that name, if it is a column with readable values.
@@ -257,34 +191,47 @@ func (q *query) argument(value any, castType string) string {
 	return fmt.Sprintf("$%d::text::%s", len(q.arguments), castType)
 }
 
-// filter writes a filter as a condition.
-func (q *query) filter(m *schema.Model, f filter) (string, error) {
-	by, err := column(m, f.Field)
+// filters writes the conditions of operators, of which the first argument holds the operands, as a list of the API has them.
+func (a *asked) filters(ctx context.Context, m *schema.Model, given map[string]map[string]any) (q *query, conditions string, err error) {
+	known := map[string][]string{} // for platform.filter_sql
+	for _, f := range m.Fields {
+		if !f.HasColumn() || f.Type.Kind.IsWriteOnly() {
+			continue
+		}
+		kind := lower.FilterKind(f.Type)
+		if f.Type.Kind.IsOpaque() {
+			kind = "ID" // only null is asked for
+		}
+		known[f.Name] = []string{kind + "?", key(f)}
+		if f.Type.Array && !f.Type.Kind.IsOpaque() {
+			known[f.Name+".any"] = []string{
+				lower.FilterKind(expr.Type{Kind: f.Type.Kind}), "list__element.value", "from unnest(" + key(f) + ") as list__element (value) where true",
+			}
+		}
+	}
+	for name, operators := range given {
+		f, err := column(m, name)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, value := range operators {
+			if f.Type.Kind.IsOpaque() && value != nil {
+				return nil, "", wrong("%s can only be compared with null", name)
+			}
+		}
+	}
+	operands, err := json.Marshal(struct {
+		Where map[string]map[string]any `json:"where,omitempty"`
+	}{given})
 	if err != nil {
-		return "", err
+		return nil, "", fmt.Errorf("write the filters: %w", err)
 	}
-	at, cast := key(by), lower.CastType(by.Type.Kind)
-	switch f.Operator {
-	case "isNull":
-		return at + " is null", nil
-	case "isNotNull":
-		return at + " is not null", nil
+	const statement = "select platform.filter_sql($1, $2)"
+	if err := a.conn.QueryRow(ctx, statement, operands, known).Scan(&conditions); err != nil {
+		return nil, "", err
 	}
-	if by.Type.Kind.IsOpaque() {
-		return "", wrong("%s can only be compared with null", f.Field)
-	}
-	operator, isOrder := map[string]string{
-		"equals": "=", "notEquals": "<>", "lessThan": "<", "atMost": "<=", "atLeast": ">=", "moreThan": ">",
-	}[f.Operator]
-	switch {
-	case f.Operator == "contains" && by.Type.Array:
-		return q.argument(f.Value, cast) + " = any (" + at + ")", nil
-	case f.Operator == "contains":
-		return "strpos(lower(" + at + "::text), lower(" + q.argument(f.Value, "text") + ")) > 0", nil
-	case isOrder && !by.Type.Array:
-		return at + " " + operator + " " + q.argument(f.Value, cast), nil
-	}
-	return "", wrong("%s has no filter %s", f.Field, f.Operator)
+	conditions = " where $1::jsonb is not null" + strings.ReplaceAll(conditions, "$1", "($1::jsonb->'where')")
+	return &query{arguments: []any{string(operands)}}, conditions, nil
 }
 
 // behind writes the condition that a row comes after a place in the order. Rows without a
@@ -303,13 +250,6 @@ func (q *query) behind(by *schema.Field, isDescending bool, after *cursor) strin
 	}
 	value := q.argument(*after.Value, lower.CastType(by.Type.Kind))
 	return fmt.Sprintf("(%[1]s %[2]s %[3]s or %[1]s = %[3]s and t.id %[2]s %[4]s or %[1]s is null)", key(by), sign, value, id)
-}
-
-func where(conditions []string) string {
-	if len(conditions) == 0 {
-		return ""
-	}
-	return " where " + strings.Join(conditions, " and ")
 }
 
 // labels looks up the labels of the rows to which fields lead.
