@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -165,7 +166,7 @@ func causeOf(err error) []slog.Attr {
 	if len(raised.Code) < 2 || raised.Code[:2] != "23" {
 		add("detail", raised.Detail)
 	}
-	add("hint", raised.Hint)
+	add("hint", cmp.Or(raised.Hint, refusal.MissingRule(raised)))
 	add("where", raised.Where)
 	add("schema", raised.SchemaName)
 	add("table", raised.TableName)
