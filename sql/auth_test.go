@@ -474,9 +474,9 @@ func TestPasswordLookUp(t *testing.T) {
 	conn := db.Server(t)
 	for _, test := range []struct{ email, issuer, want string }{
 		{"ada@example.com", "https://api", "0 ada hash of ada"},
-		{"Ada@example.com", "https://api", "0"}, // the server lowers it
-		{"ada@example.com", "https://other", "0"},
-		{"imported@example.com", "https://api", "0"},
+		{"Ada@example.com", "https://api", "0"},                   // the server lowers it
+		{"ada@example.com", "https://other", "0 ada hash of ada"}, // the address of the service has changed
+		{"imported@example.com", "https://api", "0 imported hash of imported"},
 		{"provided@example.com", "https://api", "0"}, // without password
 		{"nobody@example.com", "https://api", "0"},
 	} {
@@ -777,7 +777,7 @@ func TestAuthRights(t *testing.T) {
 	owner := db.Owner(t)
 	internal := []string{
 		"auth_lock", "auth_family_id", "auth_address_hash", "auth_remember", "auth_wait_for",
-		"auth_clear", "auth_end", "auth_take_proof", "auth_key_create", "mail_queue",
+		"auth_clear", "auth_end", "auth_take_proof", "auth_key_create", "mail_queue", "mail_allowed",
 	}
 	if got := values[string](t, owner, `
 		select relname from pg_class

@@ -150,7 +150,7 @@ func (s *Pages) Routes(app *fiber.App) {
 	page := func(show fiber.Handler) fiber.Handler { return s.Policy.ForDevelopers(s.Policy.Page(show)) }
 	app.All("/", page(s.orProblem(s.applicationPage)))
 	if s.Config.Mode == config.Development {
-		app.All(mailPath, page(s.orProblem(s.mailPage)))
+		app.All(mailPath, s.Policy.ForOwnOrigin("mails", s.Policy.Page(s.orProblem(s.mailPage))))
 	}
 	s.dataRoutes(app)
 	app.All("/docs", page(s.orProblem(s.referencePage)))

@@ -88,9 +88,13 @@ async function showIdentities() {
       return; // the text has changed
     }
     const rows = [...byExactID.rows, ...byEmail.rows];
+    const known = rows.map((row) => row.email ?? row.name ?? row.id);
     list.replaceChildren(
-      ...rows.map((row) => {
-        const label = row.email ?? row.name ?? row.id;
+      ...rows.map((row, i) => {
+        // Several identities may have one address: one by password, and others of providers.
+        const alike = rows.filter((other, j) => known[j] === known[i] && other.id !== row.id);
+        const isOfOne = alike.some((other) => other.issuer === row.issuer);
+        const label = alike.length === 0 ? known[i] : `${known[i]} (${isOfOne ? row.id : (row.issuer ?? row.id)})`;
         const button = element("button", { type: "button", textContent: label, title: row.id });
         button.addEventListener("click", async () => {
           try {

@@ -70,6 +70,31 @@ func (p *Policy) ForDevelopers(show fiber.Handler) fiber.Handler {
 	}
 }
 
+// ForOwnOrigin makes the handler of a page with data in development. It refuses pages of other origins, even those of other
+// programs on this machine, and lets people open the page.
+func (p *Policy) ForOwnOrigin(what string, show fiber.Handler) fiber.Handler {
+	return p.ForDevelopers(func(c *fiber.Ctx) error {
+		if err := p.refuseForeign(c, what); err != nil {
+			return err
+		}
+		return show(c)
+	})
+}
+
+// refuseForeign refuses data to pages of other origins. They cannot read what they only lead to.
+func (p *Policy) refuseForeign(c *fiber.Ctx, what string) error {
+	if origin := c.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || !strings.EqualFold(u.Host, string(c.Request().Host())) {
+			return refusal.PermissionDenied.Saying("%s are not available to pages of %q", what, refusal.Cut(origin, 64))
+		}
+	}
+	if site := c.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && (c.Get("Sec-Fetch-Mode") != "navigate" || c.Method() == fiber.MethodPost) {
+		return refusal.PermissionDenied.Saying("%s are available only to pages of this server", what)
+	}
+	return nil
+}
+
 // ForOwnPages makes the handler of requests that only our pages send, in development on the
 // developer's machine, since they can show and change everything. It refuses pages of other
 // origins, even those of other programs on this machine, and other machines. A browser sends
@@ -84,14 +109,8 @@ func (p *Policy) ForOwnPages(do func(c *fiber.Ctx, body []byte) error) fiber.Han
 		if !peer.Unmap().IsLoopback() || len(header.Peek("X-Forwarded-For"))+len(header.Peek("Forwarded")) > 0 {
 			return refusal.PermissionDenied.Saying("rows are available only on the machine that runs the server")
 		}
-		if origin := c.Get("Origin"); origin != "" {
-			u, err := url.Parse(origin)
-			if err != nil || !strings.EqualFold(u.Host, string(header.Host())) {
-				return refusal.PermissionDenied.Saying("rows are not available to pages of %q", refusal.Cut(origin, 64))
-			}
-		}
-		if site := c.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
-			return refusal.PermissionDenied.Saying("rows are available only to pages of this server")
+		if err := p.refuseForeign(c, "rows"); err != nil {
+			return err
 		}
 		if len(header.ContentType()) == 0 || !IsJSON(header) {
 			return &refusal.UnsupportedMediaType

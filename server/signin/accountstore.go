@@ -80,8 +80,8 @@ func (s *passwordStore) Account(_ context.Context, caller auth.Identity) (auth.A
 	var a auth.Account
 	var email *string
 	var isVerified, isPassword *bool
-	err := s.db.QueryRow(`select is_there, is_over, email, is_verified, is_password from platform.auth_account($1, $2, nullif($3, ''))`,
-		[]any{caller.ID, s.issuer, caller.Token}, &a.IsThere, &a.IsOver, &email, &isVerified, &isPassword)
+	err := s.db.QueryRow(`select is_there, is_over, email, is_verified, is_password from platform.auth_account($1, nullif($2, ''))`,
+		[]any{caller.ID, caller.Token}, &a.IsThere, &a.IsOver, &email, &isVerified, &isPassword)
 	a.Email, a.IsVerified, a.IsPassword = orEmpty(email), isVerified != nil && *isVerified, isPassword != nil && *isPassword
 	return a, err
 }

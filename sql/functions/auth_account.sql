@@ -1,8 +1,7 @@
 -- What is known about an identity whose account is to change, or nothing if it does not exist. is_over tells that the
--- access token is; is_password, that the identity signs in by password at this issuer.
+-- access token is; is_password, that the identity signs in by password.
 create or replace function platform.auth_account(
   identity_id text,
-  issuer text,
   token text,
   out is_there boolean,
   out is_over boolean,
@@ -16,7 +15,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  select identity.email, identity.email_verified, identity.issuer = auth_account.issuer and identity.password is not null
+  select identity.email, identity.email_verified, identity.password is not null
   from app.identity
   where identity.id = auth_account.identity_id
   into email, is_verified, is_password;
@@ -30,5 +29,5 @@ begin
 end;
 $$;
 
-comment on function platform.auth_account(text, text, text) is 'The state of an identity whose account is to change.';
-grant execute on function platform.auth_account(text, text, text) to sternpost_server;
+comment on function platform.auth_account(text, text) is 'The state of an identity whose account is to change.';
+grant execute on function platform.auth_account(text, text) to sternpost_server;

@@ -1,6 +1,6 @@
 -- Asks for another e-mail address of an identity whose password matched. It keeps a token, the mail that takes the
--- token to the new address, and the notice for the old address. It counts like a failed password of the new address, so
--- that nobody can flood that address.
+-- token to the new address, and the notice for the old address. It counts like a refused token of the client address. If
+-- the new address has got enough mails, nothing is kept.
 --
 --   is_asked   false if the identity has another address or another password by now
 --   wait       the seconds to wait; then nothing is kept
@@ -28,7 +28,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   is_asked := false;
-  wait := platform.auth_fail(new_email, address, per_account_and_address, per_account, per_address, span);
+  perform platform.auth_lock(new_email, address);
+  wait := platform.auth_fail(null, address, per_account_and_address, per_account, per_address, span);
   if wait > 0 then
     return;
   end if;
@@ -43,6 +44,9 @@ begin
     return;
   end if;
   is_asked := true;
+  if not platform.mail_allowed('changeEmail', new_email) then
+    return;
+  end if;
 
   insert into platform.auth_proof (hash, purpose, identity_id, email, new_email, notice, ends_at)
   values (

@@ -1,6 +1,8 @@
 -- Asks for a new password. It keeps a token for the identity that signs in with this e-mail address, and the mail with
--- the token. It counts like a failed password. If no identity has the address, it writes the same rows for nobody, so
--- that neither the answer nor the time tells which case it is. It returns the seconds to wait; then nothing is kept.
+-- the token. It counts like a refused token of the client address, and not against passwords, so that nobody keeps a
+-- user from signing in. If no identity has the address, or if that has got enough mails, it writes the same rows for
+-- nobody, so that neither the answer nor the time tells which case it is. It returns the seconds to wait; then nothing
+-- is kept.
 create or replace function platform.auth_ask_reset(
   email text,
   issuer text,
@@ -22,7 +24,8 @@ declare
   v_wait integer;
   v_identity_id text;
 begin
-  v_wait := platform.auth_fail(email, address, per_account_and_address, per_account, per_address, span);
+  perform platform.auth_lock(email, address);
+  v_wait := platform.auth_fail(null, address, per_account_and_address, per_account, per_address, span);
   if v_wait > 0 then
     return v_wait;
   end if;
@@ -30,8 +33,10 @@ begin
   select identity.id
   from app.identity
   where identity.email = auth_ask_reset.email
-    and identity.issuer = auth_ask_reset.issuer
     and identity.password is not null
+    and platform.mail_allowed('resetPassword', auth_ask_reset.email)
+  order by identity.issuer = auth_ask_reset.issuer desc
+  limit 1
   into v_identity_id;
 
   insert into platform.auth_proof (hash, purpose, identity_id, email, ends_at)

@@ -1,6 +1,6 @@
--- Asks an identity to prove its e-mail address. It keeps a token and the mail with the token. It counts like a failed
--- password. It keeps nothing if the identity has another address by now, or has proven it. It returns the seconds to
--- wait.
+-- Asks an identity to prove its e-mail address. It keeps a token and the mail with the token. It counts like a refused
+-- token of the client address. It keeps nothing if the identity has another address by now, has proven it, or has got
+-- enough mails. It returns the seconds to wait.
 create or replace function platform.auth_ask_verification(
   identity_id text,
   email text,
@@ -21,7 +21,8 @@ as $$
 declare
   v_wait integer;
 begin
-  v_wait := platform.auth_fail(email, address, per_account_and_address, per_account, per_address, span);
+  perform platform.auth_lock(email, address);
+  v_wait := platform.auth_fail(null, address, per_account_and_address, per_account, per_address, span);
   if v_wait > 0 then
     return v_wait;
   end if;
@@ -30,7 +31,8 @@ begin
   from app.identity
   where identity.id = auth_ask_verification.identity_id
     and identity.email = auth_ask_verification.email
-    and not identity.email_verified;
+    and not identity.email_verified
+    and platform.mail_allowed('verifyEmail', auth_ask_verification.email);
   if found then
     insert into platform.auth_proof (hash, purpose, identity_id, email, ends_at)
     values (token_hash, 'verifyEmail', auth_ask_verification.identity_id, auth_ask_verification.email, now() + lifetime);

@@ -1,6 +1,7 @@
--- The first half of a sign-in by password. It tells whether the client may try now (wait is 0), which identity that
--- signs in here has this e-mail address (null if none), the hash of its password, and whether the address is proven. It
--- counts the attempt before its result is known: tries limits the attempts for an account at a client address,
+-- The first half of a sign-in by password. It tells whether the client may try now (wait is 0), which identity with a
+-- password has this e-mail address (null if none), the hash of its password, and whether the address is proven. The
+-- issuer is the address of the service at sign-up, which may have changed: it matters only if a service of another
+-- address had an identity of the same e-mail address before the two were kept from that. It counts the attempt before its result is known: tries limits the attempts for an account at a client address,
 -- including the right ones.
 create or replace function platform.auth_password(
   email text,
@@ -49,8 +50,9 @@ begin
   select identity.id, identity.password, identity.email_verified
   from app.identity
   where identity.email = auth_password.email
-    and identity.issuer = auth_password.issuer
     and identity.password is not null
+  order by identity.issuer = auth_password.issuer desc
+  limit 1
   into identity_id, password, is_verified;
 end;
 $$;

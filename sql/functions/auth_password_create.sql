@@ -36,7 +36,13 @@ begin
   end if;
 
   insert into app.identity (email, issuer, password)
-  values (auth_password_create.email, auth_password_create.issuer, auth_password_create.password)
+  select auth_password_create.email, auth_password_create.issuer, auth_password_create.password
+  where not exists (
+    select
+    from app.identity
+    where identity.email = auth_password_create.email
+      and identity.password is not null
+  )
   on conflict do nothing
   returning identity.id into identity_id;
   if identity_id is null then
@@ -51,7 +57,7 @@ begin
     perform platform.auth_remember(identity_id, email, address);
   end if;
 
-  if proof_hash is not null then
+  if proof_hash is not null and platform.mail_allowed('verifyEmail', email) then
     insert into platform.auth_proof (hash, purpose, identity_id, email, ends_at)
     values (
       proof_hash,

@@ -113,6 +113,7 @@
 {{ template "auth_revoke.sql" . }}
 {{ template "auth_sweep.sql" . }}
 
+{{ template "mail_allowed.sql" . }}
 {{ template "mail_queue.sql" . }}
 {{ template "mail_take.sql" . }}
 {{ template "mail_sent.sql" . }}
