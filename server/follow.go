@@ -76,6 +76,7 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 		return err
 	}
 	defer conn.Close(closedContext())
+	defer s.process.Store(nil)
 	if s.db.shared != nil { // the connections open while the release is checked
 		s.db.shared.Open()
 	}
@@ -145,6 +146,12 @@ func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
 		conn.Close(closedContext())
 		return nil, fmt.Errorf("listen for releases: %w", err)
 	}
+	var process int32
+	if err := conn.QueryRow(ctx, "select pg_backend_pid()").Scan(&process); err != nil {
+		conn.Close(closedContext())
+		return nil, fmt.Errorf("ask for the process of a connection: %w", err)
+	}
+	s.process.Store(&process)
 	return conn, nil
 }
 

@@ -61,6 +61,7 @@ type Server struct {
 	loading  sync.Mutex                  // held while a release is loaded
 	catching sync.Mutex                  // held while a call looks for a newer one
 	current  atomic.Pointer[served]      // nil until a release is loaded
+	process  atomic.Pointer[int32]       // of the connection that follows releases, in the database; nil if it is not known
 	unready  atomic.Pointer[unreadiness] // nil means that the newest release is served
 	stopping atomic.Bool
 	advised  int64 // the release that the database was asked for advice about
@@ -214,7 +215,7 @@ func (s *Server) newMailroom(sender mailroom.Sender) (*mailroom.Room, error) {
 	}
 	return mailroom.New(mailroom.Options{
 		DB: s.db, Sender: sender, Open: s.signIn.Accounts.Open,
-		IsKept: s.config.Mode == config.Development, IsServed: s.isTidied,
+		IsKept: s.config.Mode == config.Development, IsServed: s.isTidied, Process: s.process.Load,
 		Registry: s.telemetry.Registry, Log: s.log,
 	}), nil
 }

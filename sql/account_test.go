@@ -118,7 +118,7 @@ func TestAccounts(t *testing.T) {
 			reset("the token", "t", "false"),
 			do("an identity gets the address", `insert into app.identity (id, email, issuer, password) values ('new', 'nobody@example.com', 'https://api', 'h')`),
 			reset("the token", "t", "false"),
-			is("who sends deletes it", `select coalesce(id::text, 'none') from platform.mail_take('1 minute')`, "none"),
+			is("who sends deletes it", `select coalesce(id::text, 'none') from platform.mail_take('1 minute', null)`, "none"),
 			is("it is gone", waiting, "none"),
 		}},
 		{"addresses that sign in in other ways", []accountStep{
@@ -405,7 +405,7 @@ func TestMailQueue(t *testing.T) {
 	owner, first, second := db.Owner(t), db.Server(t), db.Server(t)
 	take := func(conn *pgx.Conn) string {
 		t.Helper()
-		return value[string](t, conn, `select coalesce(concat_ws(' ', recipient, attempts, is_late), 'none') from platform.mail_take('1 minute')`)
+		return value[string](t, conn, `select coalesce(concat_ws(' ', recipient, attempts, is_late), 'none') from platform.mail_take('1 minute', null)`)
 	}
 	due := func() {
 		t.Helper()
@@ -427,10 +427,15 @@ func TestMailQueue(t *testing.T) {
 	if got := take(first); got != "ada@example.com 0 f" {
 		t.Fatalf("got %q", got)
 	}
+	exec(t, owner, `update platform.mail set holder = (select pid from pg_stat_activity where backend_type = 'checkpointer')`)
 	if got := take(second); got != "" {
 		t.Errorf("while it is being sent, another server got %q", got)
 	}
-	due() // the lease expires: the first server was killed
+	exec(t, owner, `update platform.mail set holder = 0`) // the connection of the first server has ended
+	if got := take(first); got != "ada@example.com 0 f" {
+		t.Errorf("when the server that sends it is gone, another server got %q", got)
+	}
+	due() // the lease expires
 	if got := take(second); got != "ada@example.com 0 f" {
 		t.Errorf("when the lease has expired, another server got %q", got)
 	}

@@ -694,6 +694,9 @@ func TestMailServerHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	if !value[bool](t, s, `select mail.holder in (select pid from pg_stat_activity where datname = current_database()) from platform.mail`) {
+		t.Error("a mail in hand does not name a connection of its server, so that it waits if the server is killed")
+	}
 	if n := value[int](t, s, `select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`); n != 0 {
 		t.Errorf("%d transactions are open while a mail server does not answer", n)
 	}

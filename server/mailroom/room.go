@@ -18,8 +18,8 @@ const (
 	pollInterval = 2 * time.Second
 	firstDelay   = 4 * time.Second // before the first retry; then four times as long each time
 	longestDelay = 15 * time.Minute
-	// lease is how long a mail in progress is reserved for this server. If the server ends meanwhile, it waits that
-	// long.
+	// lease is how long a mail in progress is reserved for this server. If the server ends meanwhile and has no
+	// connection of its own to the database, the mail waits that long.
 	lease = mail.SendTimeout + 30*time.Second
 )
 
@@ -42,6 +42,7 @@ type Options struct {
 	Open     func(sealed []byte) (content mail.Content, ok bool) // opens the mails in the queue
 	IsKept   bool                                                // the content of a sent mail is kept: for developers
 	IsServed func() bool                                         // whether a release is served, which mails need
+	Process  func() *int32                                       // of a connection that ends with this server, in the database; nil means none
 	Registry prometheus.Registerer                               // takes the metrics
 	Log      *slog.Logger
 }
@@ -111,10 +112,10 @@ func (r *Room) sendDue(ctx context.Context) {
 }
 
 // sendNext sends one mail, if one is due. It leases the mail: if this server ends meanwhile,
-// another takes it after the lease has expired.
+// another takes it once the connection of this one has ended, or the lease.
 func (r *Room) sendNext(ctx context.Context) (isSome bool, err error) {
 	var m waiting
-	err = r.DB.QueryRow(`select id, name, recipient, content, attempts, is_late from platform.mail_take($1)`, []any{lease},
+	err = r.DB.QueryRow(`select id, name, recipient, content, attempts, is_late from platform.mail_take($1, $2)`, []any{lease, r.Process()},
 		&m.id, &m.name, &m.recipient, &m.content, &m.attempts, &m.isLate)
 	if err != nil {
 		return false, fmt.Errorf("take a mail: %w", err)

@@ -35,7 +35,7 @@ func TestResults(t *testing.T) {
 			t.Parallel()
 			db := &oneMail{isLate: test.isLate}
 			r := New(Options{
-				DB: db, Sender: test.sender, Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
+				DB: db, Sender: test.sender, Process: func() *int32 { return nil }, Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
 				Open: func([]byte) (mail.Content, bool) { return mail.Content{}, !test.isSealed },
 			})
 			r.sendDue(t.Context())

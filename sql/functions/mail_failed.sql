@@ -10,6 +10,7 @@ as $$
   set
     attempts = mail.attempts + 1,
     failure = mail_failed.failure,
+    holder = null,
     due_at = coalesce(clock_timestamp() + delay, mail.due_at),
     failed_at = case when delay is null then clock_timestamp() end,
     content = case when delay is not null then mail.content end
