@@ -65,8 +65,8 @@ type statement struct {
 // A reading function is stable, so that it cannot write; one that runs custom code makes
 // its transaction read-only. The name contains the release: the same function of another
 // release may answer other columns.
-func newStatement(number int64, function string, plan *answer.Plan) statement {
-	return statement{Plan: plan.ForRelease(number), name: statementName(number, function)}
+func newStatement(r answer.Release, function string, plan *answer.Plan) statement {
+	return statement{Plan: plan.ForRelease(r), name: statementName(r.Number, function)}
 }
 
 // statementName names the statement of a function on a connection. Postgres keeps 63 bytes of it, and a plan adds up

@@ -115,7 +115,7 @@ func TestPanicDuringCall(t *testing.T) {
 	var backend uint32
 	p := func() (p any) {
 		defer func() { p = recover() }()
-		return s.db.call(nil, newStatement(1, "who_am_i", answer.NewValue("who_am_i")), [][]byte{[]byte("{}"), []byte(`{}`)}, panics{func() {
+		return s.db.call(nil, newStatement(answer.Release{Number: 1}, "who_am_i", answer.NewValue("who_am_i")), [][]byte{[]byte("{}"), []byte(`{}`)}, panics{func() {
 			s.db.running.mu.Lock()
 			defer s.db.running.mu.Unlock()
 			backend = s.db.running.newest.pg.PID()

@@ -109,9 +109,14 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 		return nil, err
 	}
 
-	var number int64
+	var installed answer.Release
 	var raw []byte
-	err = tx.QueryRow(ctx, `select number, manifest from platform.release order by number desc limit 1`).Scan(&number, &raw)
+	err = tx.QueryRow(ctx, `
+		select release.number, release.manifest, coalesce(pg_class.oid::bigint, 0), coalesce(pg_class.relfilenode::bigint, 0)
+		from platform.release
+		left join pg_class on pg_class.oid = to_regclass('platform.release_mark')
+		order by release.number desc
+		limit 1`).Scan(&installed.Number, &raw, &installed.Mark, &installed.File)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, errNoRelease
 	}
@@ -120,7 +125,7 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 	}
 	// The release is built while the database looks at its catalog: each takes half of the time of a start.
 	built := make(chan builtRelease, 1)
-	go func() { built <- s.readRelease(number, raw) }()
+	go func() { built <- s.readRelease(installed, raw) }()
 	found, err := inspect(ctx, tx)
 	r := <-built
 	switch {
@@ -147,12 +152,12 @@ type builtRelease struct {
 }
 
 // readRelease reads a manifest and builds its release.
-func (s *Server) readRelease(number int64, raw []byte) builtRelease {
+func (s *Server) readRelease(installed answer.Release, raw []byte) builtRelease {
 	manifest, err := release.ReadManifest(raw)
 	if err != nil {
-		return builtRelease{err: fmt.Errorf("read release %d: %w", number, err)}
+		return builtRelease{err: fmt.Errorf("read release %d: %w", installed.Number, err)}
 	}
-	r, faults := s.build(number, manifest)
+	r, faults := s.build(installed, manifest)
 	return builtRelease{manifest: manifest, served: r, faults: faults}
 }
 
@@ -296,16 +301,16 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 
 // build makes a release ready to be served. It lists the faults in the manifest itself,
 // and between it and the environment of this server.
-func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []string) {
+func (s *Server) build(installed answer.Release, m *release.Manifest) (r *served, faults []string) {
 	m = account.Extend(m, account.Offer{Mail: s.config.HasMail(), Passwords: s.config.PasswordEnabled})
-	r = &served{number: number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints}
+	r = &served{number: installed.Number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints}
 
 	if err := limitPages(m, s.config.Pagination); err != nil {
 		faults = append(faults, err.Error())
 	}
 	actions, unsets := map[string]*action{}, map[unset][]string{}
 	for _, a := range m.Actions {
-		built, err := s.buildAction(number, m, a)
+		built, err := s.buildAction(installed, m, a)
 		if missing, isUnset := err.(unset); isUnset {
 			unsets[missing] = append(unsets[missing], a.Name)
 		} else if err != nil {
@@ -320,7 +325,7 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 	for _, declared := range m.APIs {
 		exposed := &api{actions: map[string]*action{}}
 		exposed.description = sync.OnceValues(func() (request.Document, error) {
-			text, err := openapi.Describe(m, &declared, number, s.config.BaseURL, s.config.Name)
+			text, err := openapi.Describe(m, &declared, installed.Number, s.config.BaseURL, s.config.Name)
 			return request.NewDocument(text), err
 		})
 		for _, name := range declared.Actions {
@@ -352,7 +357,7 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 	return r, slices.Concat(faults, missing, more)
 }
 
-func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Action) (*action, error) {
+func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *release.Action) (*action, error) {
 	reader, err := input.Compile(m.Schemas, a.Input)
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Name, err)
@@ -383,7 +388,7 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 		Action:  a,
 		reader:  reader,
 		byQuery: readOnly && isObject(m.Schemas, a.Input),
-		call:    newStatement(number, a.Function, answer.NewPlan(m, a, s.config.PageLimit)),
+		call:    newStatement(installed, a.Function, answer.NewPlan(m, a, s.config.PageLimit)),
 		places:  places,
 		forms:   map[string]statement{},
 		sealed:  sealed,
@@ -395,7 +400,7 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 		}
 	}
 	if a.Early != "" {
-		built.early = newStatement(number, a.Early, answer.NewValue(a.Early))
+		built.early = newStatement(installed, a.Early, answer.NewValue(a.Early))
 	}
 	built.call.shared = a.Kind == release.Get && !a.Custom
 	built.call.custom = a.Custom
@@ -405,7 +410,7 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 	if a.Foreseen != nil {
 		built.seeks = a.Foreseen.Seeks
 		for i, set := range a.Foreseen.Forms {
-			form := newStatement(number, strconv.Itoa(i)+"_"+a.Foreseen.Function, answer.NewForm(m, a, set, s.config.PageLimit))
+			form := newStatement(installed, strconv.Itoa(i)+"_"+a.Foreseen.Function, answer.NewForm(m, a, set, s.config.PageLimit))
 			form.shared, form.action = true, a.Name
 			built.forms[set] = form
 		}

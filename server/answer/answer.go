@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,16 +68,27 @@ func NewForm(m *release.Manifest, a *release.Action, form string, limit int) *Pl
 	return p
 }
 
-// ForRelease makes the statements of a plan differ from those of other releases, where
-// functions of the same names may have other types. Connections and poolers identify a
-// prepared statement by its text.
-func (p *Plan) ForRelease(number int64) *Plan {
+// Release identifies a release in a database.
+type Release struct {
+	Number     int64
+	Mark, File uint32 // the object of platform.release_mark and its file; 0 if a platform does not have it
+}
+
+// ForRelease ends the statements of a plan by a look whether another release was installed since it was loaded. It
+// comes after the call, when that has all its locks, and answers no row: see platform.require_newest. The statements
+// also differ from those of other releases, where functions of the same names may have other types. Connections and
+// poolers identify a prepared statement by its text.
+func (p *Plan) ForRelease(r Release) *Plan {
 	statements := []*Statement{&p.usual}
 	if p.pages != nil {
 		statements = append(statements, &p.pages.plain, &p.pages.any, &p.pages.bounded)
 	}
 	for _, s := range statements {
-		s.SQL += " -- release " + strconv.FormatInt(number, 10)
+		if r.Mark != 0 {
+			s.SQL += fmt.Sprintf(" union all select %s where case when pg_catalog.pg_relation_filenode(%d) <> %d then platform.require_newest() end",
+				strings.TrimSuffix(strings.Repeat("null, ", max(1, len(s.Formats))), ", "), r.Mark, r.File)
+		}
+		s.SQL += " -- release " + strconv.FormatInt(r.Number, 10)
 	}
 	return p
 }

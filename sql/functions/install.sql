@@ -12,6 +12,7 @@
 {{ template "input.sql" . }}
 {{ template "is_signed_in.sql" . }}
 {{ template "is_over.sql" . }}
+{{ template "require_newest.sql" . }}
 {{ template "refuse_caller.sql" . }}
 {{ template "require_caller.sql" . }}
 {{ template "enter_request.sql" . }}

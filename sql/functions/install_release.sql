@@ -20,6 +20,7 @@ begin
   from platform.release
   returning release.number into v_number;
 
+  truncate platform.release_mark;
   perform platform.keep_catalog();
   perform platform.keep_rules('app', 'api');
   perform platform.announce(v_number);

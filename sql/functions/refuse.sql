@@ -2,7 +2,7 @@
 -- distinguishes the two outcomes.
 create or replace function platform.refuse() returns void
 language plpgsql
-volatile
+stable
 security invoker
 as $$
 begin

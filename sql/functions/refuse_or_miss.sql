@@ -2,7 +2,7 @@
 -- says whether the row exists.
 create or replace function platform.refuse_or_miss(is_there boolean) returns void
 language plpgsql
-volatile
+stable
 security invoker
 as $$
 begin

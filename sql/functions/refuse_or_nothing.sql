@@ -2,7 +2,7 @@
 -- nothing answers nothing, where an update or a delete ends by platform.refuse_or_miss.
 create or replace function platform.refuse_or_nothing(is_there boolean) returns void
 language plpgsql
-volatile
+stable
 security invoker
 as $$
 begin

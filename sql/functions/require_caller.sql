@@ -3,12 +3,13 @@
 -- does not exist yet when this function is installed, and an anonymous call must not read it.
 create or replace function platform.require_caller() returns void
 language plpgsql
-volatile
+stable
 security invoker
 as $$
 declare
   v_identity_id text := platform.identity_id();
 begin
+  perform platform.require_newest();
   if v_identity_id is not null then
     if not exists (select from related.identity where identity.id = v_identity_id)
       or exists (

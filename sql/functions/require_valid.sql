@@ -2,7 +2,7 @@
 -- rule is false, else null. Rules of a model are CHECK constraints instead.
 create or replace function platform.require_valid(messages text[]) returns void
 language plpgsql
-volatile
+stable
 security invoker
 as $$
 begin
