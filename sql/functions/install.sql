@@ -74,6 +74,7 @@
 {{ template "spliced.sql" . }}
 {{ template "release_digest.sql" . }}
 {{ template "announce.sql" . }}
+{{ template "lock_tables.sql" . }}
 {{ template "install_release.sql" . }}
 {{ template "install_release_change.sql" . }}
 {{ template "serving_faults.sql" . }}

@@ -66,6 +66,7 @@ func Between(old, new *pg.Database, options Options) *Plan {
 	p.countFiles()
 	p.functions()
 	p.code()
+	p.plan.Locks = p.locks()
 	p.plan.Steps = slices.Concat(p.counts, p.plan.Steps, p.later)
 	// Possible renames come first: with them, other refusals go.
 	slices.SortStableFunc(p.plan.Refused, func(a, b *Refusal) int { return min(1, len(b.Renames)) - min(1, len(a.Renames)) })

@@ -14,6 +14,7 @@ type Plan struct {
 	Refused  []*Refusal   // nothing of the plan may run while there are any
 	Warnings []Warning    // parts of the schema that the database does not know
 	Unused   []string     // allowances and backfills that no change needed
+	Locks    Locks        // of the transaction of the steps that are not Later
 	Result   *pg.Database // the database after all steps: the new one, with columns in the order that they have there
 }
 

@@ -31,6 +31,26 @@ func Plan(p *diff.Plan) []Statement {
 	return w.statements
 }
 
+// Lock writes the statement that locks what the steps of a plan change, before the first of them. It is empty if they
+// change nothing that exists.
+func Lock(l diff.Locks) string {
+	var written, replaced []string
+	for _, t := range l.Written {
+		written = append(written, pg.Quote(pg.Qualified(t.Schema, t.Name)))
+	}
+	for _, v := range l.Views {
+		replaced = append(replaced, pg.Quote(pg.Qualified(v.Schema, v.Name)))
+	}
+	for _, t := range l.Replaced {
+		replaced = append(replaced, pg.Quote(pg.Qualified(t.Schema, t.Name)))
+	}
+	if len(written)+len(replaced) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("select platform.lock_tables(\n  array[%s]::text[],\n  array[%s]::text[]\n);",
+		strings.Join(written, ", "), strings.Join(replaced, ", "))
+}
+
 // planWriter gathers statements, and the functions whose ownership passes at the end, all together.
 type planWriter struct {
 	plan       *diff.Plan

@@ -133,6 +133,9 @@ func install(ctx context.Context, conn *pgx.Conn, r *emit.Release, options Optio
 	if err != nil {
 		return Outcome{}, err
 	}
+	if err := lockChanged(ctx, tx, old, wanted.Database, options); err != nil {
+		return Outcome{}, err
+	}
 	counted := counter{ctx: ctx, tx: tx}
 	plan := diff.Between(old, wanted.Database, diff.Options{Allow: options.Allow, Backfills: options.Backfills, Rows: counted.rows})
 	outcome := Outcome{Release: installed.number, Plan: plan}
@@ -171,6 +174,23 @@ func install(ctx context.Context, conn *pgx.Conn, r *emit.Release, options Optio
 	}
 	outcome.Changed = true
 	return outcome, nil
+}
+
+// lockChanged locks what will be changed, all at once: a count of rows locks its table, and would wait for calls that
+// wait for another.
+func lockChanged(ctx context.Context, tx pgx.Tx, old, wanted *pg.Database, options Options) error {
+	if old == nil || old == wanted {
+		return nil
+	}
+	all := diff.Between(old, wanted, diff.Options{Allow: options.Allow, Backfills: options.Backfills, Rows: func(string, string) int64 { return 0 }})
+	lock := emit.Lock(all.Locks)
+	if lock == "" {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, lock); err != nil {
+		return fmt.Errorf("lock what changes: %w", err)
+	}
+	return nil
 }
 
 // counter counts the rows of tables.

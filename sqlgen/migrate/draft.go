@@ -34,11 +34,16 @@ func draftsOf(plan *diff.Plan, platform, release string) []*draft {
 	if platform != "" {
 		first.body = append(first.body, "-- The platform of this version of Sternpost\n\n"+platform)
 	}
+	lock := emit.Lock(plan.Locks)
 	later := &draft{alone: true, body: []string{shortWaits}}
 	var current *diff.Step
 	for _, s := range emit.Plan(plan) {
 		begins := s.Step != nil && s.Step != current
 		current = s.Step
+		if lock != "" && !isCount(s) {
+			first.body = append(first.body, "-- All that changes below, at once\n"+emit.FileText(emit.Statement{Text: lock}))
+			lock = ""
+		}
 		if s.Step == nil || !s.Step.Later {
 			first.add(s, begins, emit.FileText(s))
 			continue
@@ -51,6 +56,15 @@ func draftsOf(plan *diff.Plan, platform, release string) []*draft {
 	}
 	later.body = append(later.body, "-- What the release wants is complete.\nselect platform.keep_catalog();")
 	return []*draft{first, later}
+}
+
+// isCount tells whether a statement counts rows, before anything is locked.
+func isCount(s emit.Statement) bool {
+	if s.Step == nil {
+		return false
+	}
+	_, is := s.Step.Change.(diff.CountRows)
+	return is
 }
 
 // add adds a statement, under a comment on its step.

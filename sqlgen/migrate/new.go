@@ -154,8 +154,7 @@ func warningsOf(plan *diff.Plan) []string {
 	}
 	for _, s := range plan.Steps {
 		if slices.Contains(s.Hazards, diff.Rewrites) {
-			list = append(list, fmt.Sprintf("table app.%s is rewritten (%s), and requests that wait for it meanwhile see it empty: "+
-				"with traffic, take two migrations, one that adds a field and fills it, and a later one that drops the old field", s.Table, s.Reason))
+			list = append(list, fmt.Sprintf("table app.%s is written anew (%s), and calls that use it wait meanwhile: migrate up says which, and how long", s.Table, s.Reason))
 		}
 	}
 	for _, name := range plan.Unused {

@@ -183,6 +183,9 @@ func (f *Folder) isComplete(version int) bool {
 // apply applies one migration.
 func (o *UpOptions) apply(ctx context.Context, conn *pgx.Conn, migrator *sql.Migrator, file *File) error {
 	o.say("%s", file.Name)
+	if err := o.warn(ctx, conn, file); err != nil {
+		return err
+	}
 	return o.patiently(ctx, conn, file.Name, func() error {
 		defer o.watch(ctx, conn.PgConn().PID(), file.Name)()
 		if err := migrator.MigrateTo(ctx, int32(file.Number)); err != nil {

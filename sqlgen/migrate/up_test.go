@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -206,6 +208,32 @@ func TestUpWaitsToLook(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestUpSaysWhatWaits changes a type: up says beforehand which calls wait for the rows that are written anew.
+func TestUpSaysWhatWaits(t *testing.T) {
+	t.Parallel()
+	project := t.TempDir()
+	models := func(size string) string {
+		return schemaOf("title Text size "+size+" @default(1)", "model Tag { fields { name Text } actions { get getTag(id) } @permission(expression: true, actions: [get]) }")
+	}
+	mustNew(t, project, "first", compile(t, models("Number")))
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	mustUp(t, project, db.OwnerURL())
+	mustExec(t, db.Owner(t), "insert into app.task (title, size) select 'a', 1 from generate_series(1, 2000); analyze app.task")
+	written, err := migrate.New(folder(t, project), "second", compile(t, models("Decimal")), migrate.PlanOptions{})
+	if err != nil || len(written.Warnings) != 1 || !strings.HasPrefix(written.Warnings[0], "table app.task is written anew (model Task, field size") {
+		t.Fatalf("migrate new warns: %q (%v)", written.Warnings, err)
+	}
+	var said []string
+	_, err = migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{URL: db.OwnerURL(), Say: func(line string) { said = append(said, line) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := regexp.MustCompile(`^002_second.sql: table app.task is written anew \(about 2000 rows, \d MB with its indexes\); meanwhile, for about 1 s, these calls wait: createTask, getTask, listTasks$`)
+	if !slices.ContainsFunc(said, want.MatchString) {
+		t.Errorf("up says\n%s\nand nothing like %s", strings.Join(said, "\n"), want)
 	}
 }
 
