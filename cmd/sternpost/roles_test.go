@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/integration/program"
 	sqlpostgres "github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sql/role"
@@ -110,8 +111,8 @@ func signIn(t *testing.T, url string) string {
 // it in another cluster as a user who is not a superuser either, and serves it there.
 func TestRestore(t *testing.T) {
 	t.Parallel()
-	program.Postgres(t, "pg_dump", toolless)
 	p := newPhotosOf(t, countedPhotos)
+	pgDump := pgtest.Dump(t, p.db.SuperuserURL(), toolless)
 	s := p.start(t)
 	if created := signIn(t, p.url); created != "true" {
 		t.Fatal("the identity is not new")
@@ -122,7 +123,7 @@ func TestRestore(t *testing.T) {
 	s.End(t, syscall.SIGTERM)
 
 	dump := filepath.Join(openDir(t), "shop.dump")
-	runTool(t, "pg_dump", "--format=custom", "--file="+dump, p.db.OwnerURL())
+	runTool(t, pgDump, "--format=custom", "--file="+dump, p.db.OwnerURL())
 
 	owner, err := neturl.Parse(p.db.OwnerURL())
 	if err != nil {
@@ -133,7 +134,7 @@ func TestRestore(t *testing.T) {
 	if out := roles.expect(t, 0, ""); !strings.Contains(out, "no application is installed") {
 		t.Errorf("roles before the restore: got %q", out)
 	}
-	runTool(t, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", "--dbname="+c.ownerURL(), dump)
+	runTool(t, filepath.Join(filepath.Dir(pgDump), "pg_restore"), "--no-owner", "--exit-on-error", "--single-transaction", "--dbname="+c.ownerURL(), dump)
 
 	// Without the second call the functions would run as the owner, who bypasses row
 	// security.
@@ -175,8 +176,8 @@ func TestRestore(t *testing.T) {
 // there: nothing was changed by hand.
 func TestRestoreIsMigrated(t *testing.T) {
 	t.Parallel()
-	program.Postgres(t, "pg_dump", toolless)
 	from, to := newCluster(t, "shop_owner"), newCluster(t, "shop_owner")
+	pgDump := pgtest.Dump(t, from.url, toolless)
 	to.exec(t, "alter system set timezone = 'Asia/Tokyo'")
 	to.exec(t, "select pg_reload_conf()")
 	for _, app := range []string{"ledger", "workshop"} {
@@ -192,10 +193,10 @@ func TestRestoreIsMigrated(t *testing.T) {
 		command{args: []string{"migrate", "up", dir, "--database-url", from.ownerURL()}}.expect(t, 0, "")
 
 		dump := filepath.Join(openDir(t), "app.dump")
-		runTool(t, "pg_dump", "--format=custom", "--file="+dump, from.ownerURL())
+		runTool(t, pgDump, "--format=custom", "--file="+dump, from.ownerURL())
 		roles := command{args: []string{"roles", "--login", to.login, "--database-url", to.ownerURL()}}
 		roles.expect(t, 0, "")
-		runTool(t, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", "--dbname="+to.ownerURL(), dump)
+		runTool(t, filepath.Join(filepath.Dir(pgDump), "pg_restore"), "--no-owner", "--exit-on-error", "--single-transaction", "--dbname="+to.ownerURL(), dump)
 		roles.expect(t, 0, "")
 
 		status := command{args: []string{"migrate", "status", dir, "--database-url", to.ownerURL()}}.expect(t, 0, "")

@@ -2,8 +2,13 @@ package pgtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
 
 	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/sql/postgres"
@@ -12,6 +17,7 @@ import (
 const (
 	urlVariable   = "STERNPOST_TEST_DATABASE_URL"
 	imageVariable = "STERNPOST_TEST_POSTGRES_IMAGE"
+	majorVariable = "STERNPOST_TEST_POSTGRES_MAJOR" // the wanted version of an installed Postgres, such as 18
 	defaultImage  = "postgres:17"
 )
 
@@ -21,6 +27,28 @@ type server struct {
 	describe string
 	isShared bool // with other processes
 	stop     func() error
+}
+
+// Dump is the path of the pg_dump of a server, given a URL of a superuser: the one beside it, or another of its version.
+// It skips the test without one, and says the consequence.
+func Dump(t testing.TB, url, consequence string) string {
+	t.Helper()
+	var dir, major string
+	err := connect(t, url).QueryRow(t.Context(), `
+		select setting, (current_setting('server_version_num')::int / 10000)::text
+		from pg_config
+		where name = 'BINDIR'`).Scan(&dir, &major)
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	for _, path := range []string{filepath.Join(dir, "pg_dump"), "/usr/lib/postgresql/" + major + "/bin/pg_dump", program.FindPostgres("pg_dump")} {
+		if out, err := exec.CommandContext(t.Context(), path, "--version").Output(); err == nil && strings.Contains(string(out), "(PostgreSQL) "+major+".") {
+			return path
+		}
+	}
+	t.Skipf("SKIPPED: %s: it needs pg_dump of PostgreSQL %s, the version of the server, which is not on this machine (Debian: apt-get install postgresql-client-%s)",
+		consequence, major, major)
+	return ""
 }
 
 // settings suit data that is not needed after a crash, and many tests at once.
@@ -44,8 +72,8 @@ func startServer(ctx context.Context) (*server, error) {
 		return &server{url: url, describe: given.Describe() + ", from " + urlVariable, isShared: true, stop: given.Stop}, nil
 	}
 
-	remark := ""
-	if engine := program.Engine(ctx); engine != "" {
+	remark, major := "", os.Getenv(majorVariable)
+	if engine := program.Engine(ctx); engine != "" && major == "" {
 		container, err := startContainer(ctx, engine)
 		if err == nil {
 			return container, nil
@@ -59,6 +87,9 @@ func startServer(ctx context.Context) (*server, error) {
 	local, err := postgres.Start(ctx, postgres.Options{Temporary: true, Settings: settings()})
 	if err != nil {
 		return nil, err
+	}
+	if !strings.HasPrefix(local.Describe(), "PostgreSQL "+major) {
+		return nil, errors.Join(fmt.Errorf("%s is %s, and the newest here is %s", majorVariable, major, local.Describe()), local.Stop())
 	}
 	return &server{url: local.URL(), describe: local.Describe() + remark, stop: local.Stop}, nil
 }

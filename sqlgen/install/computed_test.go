@@ -165,7 +165,7 @@ func TestComputedToOnesFollow(t *testing.T) {
 		{"two of one that is unique", "update app.lock set seal_id = 's1'", "23505"},
 		{"a row between leads elsewhere", "update app.house set owner_id = 'c' where id = 'h1'", "f1 c b c C l1 X, f2 b a B l2 Y, f3"},
 		{"the first row leads elsewhere", "update app.flat set house_id = 'h2' where id = 'f3'", "f1 c b c C l1 X, f2 b a B l2 Y, f3 b a B"},
-		{"a row that a key restricts", "delete from app.owner where id = 'c'", "23503"},
+		{"a row that a key restricts", "delete from app.owner where id = 'c'", "restricted"},
 		{"the id of what is behind it", "with moved as (update app.house set keeper_id = 'a2' where keeper_id = 'a') update app.owner set id = 'a2' where id = 'a'",
 			"f1 c b c C l1 X, f2 b a2 B l2 Y, f3 b a2 B"},
 		{"a row that a key lets go, and one that goes with it", "delete from app.owner where id = 'a2'", "f1 c b c C l1 X, f2 l2 Y, f3"},
@@ -176,6 +176,12 @@ func TestComputedToOnesFollow(t *testing.T) {
 		{"with what it leads to, in one statement", "with lock as (insert into app.lock (id, make, seal_id) values ('l3', 'Z', 's1')) insert into app.key (id, flat_id, lock_id) values ('k', 'f3', 'l3')", "f1, f2, f3 l3 Z"},
 		{"a table that is emptied", "truncate app.lock cascade", "f1, f2, f3"},
 	} {
+		if c.want == "restricted" { // which has a code of its own from PostgreSQL 18 on
+			err := conn.QueryRow(t.Context(), "select case when current_setting('server_version_num')::int < 180000 then '23503' else '23001' end").Scan(&c.want)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 		_, err := conn.Exec(t.Context(), c.statement)
 		got := ""
 		var refused *pgconn.PgError

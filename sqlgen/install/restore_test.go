@@ -19,7 +19,7 @@ import (
 func restore(t *testing.T, from, to *pgtest.DB) {
 	t.Helper()
 	const consequence = "no dump is restored"
-	dump, err := exec.CommandContext(t.Context(), program.Postgres(t, "pg_dump", consequence), from.SuperuserURL()).Output()
+	dump, err := exec.CommandContext(t.Context(), pgtest.Dump(t, from.SuperuserURL(), consequence), from.SuperuserURL()).Output()
 	if err != nil {
 		t.Fatalf("pg_dump: %v", err)
 	}
