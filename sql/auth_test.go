@@ -447,6 +447,41 @@ func TestThrottleWait(t *testing.T) {
 	}
 }
 
+// A client that changes its IPv6 network within the one that it was given does not pass the limit of an address.
+func TestThrottleOfNetworks(t *testing.T) {
+	t.Parallel()
+	db := newAuthDatabase(t)
+	conn, owner := db.Server(t), db.Owner(t)
+	for _, kind := range []string{"password", "identity"} {
+		for _, size := range []struct {
+			name, network string // with a number, a network of 64 bits
+			limit         int
+		}{
+			{"56 bits", "2001:db8:0:%x::/64", 8},
+			{"48 bits", "2001:db8:1:%x00::/64", 32},
+			{"apart", "2001:db8:%x::/64", 200},
+		} {
+			exec(t, owner, `truncate platform.auth_failure`)
+			waits := 0
+			for i := range 40 {
+				at := fmt.Sprintf(size.network, 16+i)
+				statement := `select platform.auth_fail($2, $1, 100, 100, 2, '15 minutes')`
+				account := fmt.Sprintf("%d@example.com", i)
+				if kind == "identity" {
+					statement = `select wait from platform.auth_identity('https://provider', $2, '{}', true, $1, 2, '15 minutes')`
+					account = size.name + account
+				}
+				if value[int](t, conn, statement, at, account) > 0 {
+					waits++
+				}
+			}
+			if want := max(0, 40-size.limit); waits != want {
+				t.Errorf("%s, %s: %d of 40 wait, want %d", kind, size.name, waits, want)
+			}
+		}
+	}
+}
+
 // Requests that are sent at once cannot pass a limit together.
 func TestFailTogether(t *testing.T) {
 	t.Parallel()
