@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +18,7 @@ func (f *File) rewritten() []string {
 	step := ""
 	for line := range strings.Lines(f.Plan()) {
 		if strings.HasPrefix(line, "    ") && strings.Contains(line, "; "+string(diff.Rewrites)) {
-			if table := tableName.FindString(step); !strings.Contains(strings.Join(list, " ")+" ", table+" ") {
+			if table := tableName.FindString(step); !slices.Contains(list, table) {
 				list = append(list, table)
 			}
 		}
