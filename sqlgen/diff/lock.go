@@ -14,7 +14,7 @@ type Locks struct {
 	Views    []*pg.View
 }
 
-// locks gathers them from the steps.
+// locks gathers them from the steps that are there so far: those of the transaction.
 func (p *planner) locks() Locks {
 	strongest := map[*pg.Table]Lock{}
 	lock := func(name string, wanted Lock) {
