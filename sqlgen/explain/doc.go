@@ -7,5 +7,5 @@
 // when needed; nothing is written.
 //
 // The package ignores the write itself, with the constraints that may refuse it, the
-// effects of custom code, and the filters of a list.
+// effects of custom code, and the filters of a union's list.
 package explain

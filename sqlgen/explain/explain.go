@@ -10,7 +10,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
@@ -514,18 +517,24 @@ func (c *call) list(e *Explanation) {
 			conditions = append(conditions, c.equalities(w.Expression)...)
 		}
 	}
+	filtered := ""
 	rows := c.fromSources(func(m *schema.Model) []*row {
 		if c.action.Union != nil {
-			conditions = nil
+			filtered = "; filters of the request are not applied"
+			return c.store.find(m, nil, maxCandidates)
 		}
-		return c.store.find(m, conditions, maxCandidates)
+		filter := lower.FilterOf(c.action, pg.Lit("$1::jsonb"))
+		if pg.IsTrue(filter) || len(c.request.Input) == 0 {
+			return c.store.find(m, conditions, maxCandidates)
+		}
+		return c.store.findFiltered(m, conditions, maxCandidates, emit.Expr(filter), string(c.request.Input))
 	})
 	for _, r := range rows {
 		if len(e.Rows) < maxRows && c.isSelected(r) {
 			e.Rows = append(e.Rows, c.row(r))
 		}
 	}
-	e.Notes = append(e.Notes, fmt.Sprintf("at most %d rows are shown, by their ids; filters of the request are not applied; --row explains another one", maxRows))
+	e.Notes = append(e.Notes, fmt.Sprintf("at most %d rows are shown, by their ids%s; --row explains another one", maxRows, filtered))
 	if c.action.Custom {
 		e.Notes = append(e.Notes, "the code of "+c.action.Name+" may return other rows")
 	}

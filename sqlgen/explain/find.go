@@ -26,10 +26,18 @@ type condition struct {
 // find returns the rows of a model that satisfy conditions, in the order of their
 // ids. Conditions that pass one to-many are about one and the same child.
 func (s *store) find(m *schema.Model, conditions []condition, limit int) []*row {
-	q := query{}
-	text := "select t.id from " + view(m) + " as t"
+	return s.findFiltered(m, conditions, limit, "")
+}
+
+// findFiltered is find among the rows that a filter leaves, a condition on the table with arguments.
+func (s *store) findFiltered(m *schema.Model, conditions []condition, limit int, filter string, args ...any) []*row {
+	q := query{args: args}
+	text := "select t.id from " + view(m) + " as t where true"
+	if filter != "" {
+		text += " and t.id in (select id from " + view(m) + " where " + filter + ")"
+	}
 	if where := q.where("t", conditions, 0); where != "" {
-		text += " where " + where
+		text += " and " + where
 	}
 	var rows []*row
 	for _, id := range s.ids(fmt.Sprintf("%s order by t.id limit %d", text, limit+1), q.args...) {

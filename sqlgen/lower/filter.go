@@ -26,6 +26,16 @@ func filters(a *schema.Action) []filter {
 	return list
 }
 
+// FilterOf is the condition by which a request filters a list of a model, on rows of the model's table under its name.
+func FilterOf(a *schema.Action, request pg.Expr) pg.Expr {
+	row := rowOf(a.Model)
+	var list []conjunct
+	for _, f := range filters(a) {
+		list = append(list, f.conjuncts(member(request, "where"))...)
+	}
+	return newExpression(expr.InWhere, inQuery, &row, nil).conjunction(list)
+}
+
 // isNullable tells whether the field has no value in some rows: it is optional, or its
 // path passes an optional to-one.
 func (f filter) isNullable() bool { return f.input.PassesOptional() }
