@@ -191,6 +191,9 @@ func misdeclared(action *action, result []byte, hasWritten bool) error {
 func (s *Server) ask(
 	c *fiber.Ctx, r *served, action *action, st statement, page answer.Page, who *caller, call *prepared, made *once,
 ) (*answer.Answer, error) {
+	if st.who.Caller = who.identity; who.identity == "" && !st.shared { // few of the shared ones wait at the gate
+		st.who.Caller, st.who.IsAddress = s.policy.ClientAddress(c), true
+	}
 	answered := st.Begin(page, who.request.Result[:0])
 	if !action.Kind.Writes() { // a write must be answered
 		answered.Hold = s.holdAnswer(c)

@@ -39,6 +39,7 @@ type database struct {
 	wait    time.Duration
 	limit   time.Duration // for a call
 	turns   turns         // before the gate
+	pulse   pulse
 	running *calls
 	writes  writability
 
@@ -50,12 +51,11 @@ type database struct {
 // statement is the call of one function. It is prepared once per connection.
 type statement struct {
 	*answer.Plan
-	name    string // on the connection, followed by the name of the plan's statement
-	shared  bool   // it may share a connection, and be repeated
-	custom  bool   // it runs code of the project, which may leave something behind
-	writes  bool
-	borrows bool   // it may take an idle connection from the shared ones
-	action  string // the name under which it takes its share of the connections
+	name   string // on the connection, followed by the name of the plan's statement
+	shared bool   // it may share a connection, and be repeated
+	custom bool   // it runs code of the project, which may leave something behind
+	writes bool
+	who    gate.Who // the action and the caller, which have their shares of the connections
 
 	after func(*pgconn.PgConn) // runs after a successful write; nil means nothing
 }
@@ -120,7 +120,7 @@ func openPool(pc *pgxpool.Config, c *config.Config, role string) (*database, err
 	if d.pool, err = pgxpool.NewWithConfig(context.Background(), pc); err != nil {
 		return nil, fmt.Errorf("make the pool of connections: %w", err)
 	}
-	places := gate.Options{Places: own, Share: own - own/shareLeft, Wait: c.PoolWait, HasLeft: listener.HasLeft}
+	places := gate.Options{Places: own, Wait: c.PoolWait, HasLeft: listener.HasLeft}
 	if shared > 0 {
 		d.shared = pipeline.New(pipeline.Options{
 			Connections: shared, Depth: sharedDepth, Wait: c.PoolWait, Limit: c.StatementTimeout,
@@ -143,8 +143,6 @@ const (
 	reserved = 1
 	// reservedLine limits the queue for them: their statements are short, so that a long queue is soon served.
 	reservedLine = 1024
-	// shareLeft is the part of the connections that one action leaves to others: a quarter.
-	shareLeft = 4
 )
 
 // sharedConnections returns how many of size connections are shared by reads: half of
@@ -236,7 +234,7 @@ func (d *database) repeat(client net.Conn, st statement, into answered, run func
 			until = began.Add(d.limit)
 		}
 		if refusal.SQLState(err) == deadlock {
-			d.turns.lose(st.action, time.Now())
+			d.turns.lose(st.who.Action, time.Now())
 		}
 		pause := pauseAfter(attempt)
 		if time.Until(until) < pause {
@@ -263,10 +261,8 @@ func (d *database) callShared(client net.Conn, st statement, params [][]byte, in
 	switch {
 	case err == nil || err == pipeline.ErrElsewhere:
 		return err
-	case err == pipeline.ErrBusy:
-		return refusal.Overloaded.With(err)
-	case err == pipeline.ErrLeft:
-		return refusal.Timeout.With(request.ErrClientLeft)
+	case err == gate.ErrOverloaded, err == gate.ErrLeft:
+		return d.refused(err)
 	case isRepeatable(err):
 		return pipeline.ErrElsewhere
 	}
@@ -295,13 +291,13 @@ const unpreparedStatement = "26000"
 func (d *database) attempt(
 	client net.Conn, st statement, asked, until time.Time, run func(*pgconn.PgConn) (mayHaveRun bool, err error),
 ) (err error) {
-	if isRepeated := !until.IsZero(); isRepeated || st.writes && d.turns.isContended(st.action, asked) {
-		if err := d.turns.take(st.action, client); err != nil {
-			return err
+	if isRepeated := !until.IsZero(); isRepeated || st.writes && d.turns.isContended(st.who.Action, asked) {
+		if _, err := d.turns.gate.Enter(st.who, client, asked); err != nil {
+			return d.refused(err)
 		}
-		defer d.turns.gate.Leave(st.action)
+		defer d.turns.gate.Leave(st.who)
 	}
-	conn, err := d.acquireFor(st, client, asked)
+	conn, err := d.acquireAt(d.gate, st.who, client, asked)
 	if err != nil {
 		return err
 	}
@@ -529,6 +525,7 @@ func (d *database) watch(ctx context.Context) {
 			d.gate.Look()
 			d.reserve.Look()
 			d.turns.gate.Look()
+			d.pulse.take(d, now)
 			if now.Sub(grown) > slotInterval {
 				grown = now
 				d.growAgain()

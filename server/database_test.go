@@ -38,14 +38,16 @@ type testDatabase struct {
 // newDatabase makes a database with the application of testdata, and no release.
 func newDatabase(t testing.TB) *testDatabase {
 	t.Helper()
-	return &testDatabase{pgtest.New(t, pgtest.Options{Template: pgtest.Template{
-		Name: "server app",
-		Build: func(ctx context.Context, owner *pgx.Conn) error {
-			_, err := owner.Exec(ctx, appSQL)
-			return err
-		},
-	}})}
+	return &testDatabase{pgtest.New(t, withApp)}
 }
+
+var withApp = pgtest.Options{Template: pgtest.Template{
+	Name: "server app",
+	Build: func(ctx context.Context, owner *pgx.Conn) error {
+		_, err := owner.Exec(ctx, appSQL)
+		return err
+	},
+}}
 
 // exec runs SQL as the owner.
 func (d *testDatabase) exec(t *testing.T, sql string) {
@@ -86,13 +88,14 @@ func (d *testDatabase) waitSessions(t *testing.T, condition string, want int) {
 	})
 }
 
-// letWake makes a sleeping function answer as usual once it is woken, so that a test controls how long it sleeps.
-func (d *testDatabase) letWake(t *testing.T, function, volatility string) {
+// letWake makes a sleeping function of an action, or of custom code, answer as usual once it is woken, so that a test
+// controls how long it sleeps.
+func (d *testDatabase) letWake(t *testing.T, function, volatility, action string) {
 	t.Helper()
 	d.exec(t, `create or replace function api.`+function+`(input jsonb, context jsonb) returns text
 		language plpgsql `+volatility+` security definer set search_path = pg_catalog, pg_temp as $$
 		begin
-			perform platform.enter('`+function+`', context);
+			perform platform.enter('`+action+`', context);
 			begin
 				perform pg_sleep((input->>'seconds')::float);
 			exception when query_canceled then null;

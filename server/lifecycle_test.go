@@ -23,7 +23,7 @@ import (
 func TestGracefulStop(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *config.Config) { c.ShutdownGrace, c.StatementTimeout = 5*longEnough, 5*longEnough })
-	d.letWake(t, "nap", "stable")
+	d.letWake(t, "nap", "stable", "nap")
 	kept := s.dial(t)
 	kept.write(t, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 	kept.response(t, "GET")

@@ -257,7 +257,7 @@ func TestRacingKeys(t *testing.T) {
 func TestKeyInProgress(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *config.Config) { c.LockTimeout, c.StatementTimeout = 100*time.Millisecond, 5*longEnough })
-	d.letWake(t, "hold", "volatile")
+	d.letWake(t, "hold", "volatile", "hold")
 	first := make(chan string, 1)
 	header := map[string]string{"Idempotency-Key": "slow"}
 	go func() {

@@ -22,10 +22,10 @@ type held struct {
 	pooled *pgxpool.Conn
 	loan   *pipeline.Loan // nil for one of the pool
 	gate   *gate.Gate
-	name   string
+	who    gate.Who
 }
 
-// conn is for callers that do not borrow.
+// conn is for callers of acquire, which does not borrow.
 func (h held) conn() *pgx.Conn { return h.pooled.Conn() }
 
 func (h held) pg() *pgconn.PgConn {
@@ -42,11 +42,11 @@ func (h held) Release() {
 		return
 	}
 	h.pooled.Release() // it closes a connection that is still busy, for example after a panic
-	h.gate.Leave(h.name)
+	h.gate.Leave(h.who)
 }
 
-// service is the name under which everything but actions takes its share.
-const service = ""
+// service makes everything but actions.
+var service gate.Who
 
 // acquire waits for a connection for anything but an action, such as a sign-in. One connection
 // is always kept free from actions.
@@ -54,41 +54,32 @@ func (d *database) acquire() (held, error) {
 	if d.gate.TryEnter(service) {
 		conn, err := d.connection()
 		if err == nil {
-			return held{pooled: conn, gate: d.gate, name: service}, nil
+			return held{pooled: conn, gate: d.gate, who: service}, nil
 		}
 		d.gate.Leave(service)
 		if !lacksSlots(err) {
 			return held{}, err
 		}
 	}
-	return d.acquireAt(d.reserve, service, nil, false, time.Now())
+	return d.acquireAt(d.reserve, service, nil, time.Now())
 }
 
-// acquireFor waits for a connection for an action. now is the time at present.
-func (d *database) acquireFor(st statement, client net.Conn, now time.Time) (held, error) {
-	return d.acquireAt(d.gate, st.action, client, st.borrows, now)
-}
-
-// acquireAt waits for a place, and then for its connection. If Postgres has fewer slots
-// than the pool would take, it waits for one of the open connections.
-func (d *database) acquireAt(g *gate.Gate, name string, client net.Conn, borrows bool, now time.Time) (held, error) {
+// acquireAt waits for a place, and then for its connection. now is the time at present. If Postgres has fewer slots
+// than the pool would take, it waits for one of the open connections, before those that came later.
+func (d *database) acquireAt(g *gate.Gate, who gate.Who, client net.Conn, now time.Time) (held, error) {
 	for until := now.Add(d.wait); ; {
-		loan, err := g.Enter(name, client, borrows)
-		switch err {
-		case nil:
-		case gate.ErrLeft:
-			return held{}, refusal.Timeout.With(request.ErrClientLeft)
-		default:
-			return held{}, refusal.Overloaded.With(err)
+		loan, err := g.Enter(who, client, now)
+		if err != nil {
+			return held{}, d.refused(err)
 		}
 		if loan != nil {
 			return held{loan: loan.(*pipeline.Loan), gate: g}, nil
 		}
 		conn, err := d.connection()
 		if err == nil {
-			return held{pooled: conn, gate: g, name: name}, nil
+			return held{pooled: conn, gate: g, who: who}, nil
 		}
-		g.Leave(name)
+		g.Leave(who)
 		if !lacksSlots(err) || time.Now().After(until) {
 			return held{}, err
 		}
@@ -100,6 +91,17 @@ func (d *database) acquireAt(g *gate.Gate, name string, client net.Conn, borrows
 		}
 		time.Sleep(slotDelay)
 	}
+}
+
+// refused returns the refusal of a call that got no place.
+func (d *database) refused(err error) error {
+	switch {
+	case err == gate.ErrLeft:
+		return refusal.Timeout.With(request.ErrClientLeft)
+	case d.pulse.isMissing(time.Now(), d.wait):
+		return refusal.Unavailable.With(errSilent)
+	}
+	return refusal.Overloaded.With(err)
 }
 
 const (
@@ -114,8 +116,8 @@ func lacksSlots(err error) bool { return refusal.SQLState(err) == "53300" }
 
 // connection takes a connection from the pool, which has one or may open one.
 func (d *database) connection() (*pgxpool.Conn, error) {
-	patience := beginPatience(d.wait)
-	defer patience.end()
+	patience, end := context.WithTimeout(context.Background(), d.wait)
+	defer end()
 	conn, err := d.pool.Acquire(patience)
 	if err != nil && d.refusesSettings(err) {
 		conn, err = d.pool.Acquire(patience)

@@ -404,14 +404,13 @@ func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *r
 	}
 	built.call.shared = a.Kind == release.Get && !a.Custom
 	built.call.custom = a.Custom
-	built.call.writes, built.call.action = a.Kind.Writes(), a.Name
-	built.call.borrows = a.Kind.Writes() && a.Kind != release.Write && !a.Custom
+	built.call.writes, built.call.who.Action = a.Kind.Writes(), a.Name
 	built.takesSealed = takesSecrets || reader.TakesPasswords() || len(sealed) > 0
 	if a.Foreseen != nil {
 		built.seeks = a.Foreseen.Seeks
 		for i, set := range a.Foreseen.Forms {
 			form := newStatement(installed, strconv.Itoa(i)+"_"+a.Foreseen.Function, answer.NewForm(m, a, set, s.config.PageLimit))
-			form.shared, form.action = true, a.Name
+			form.shared, form.who.Action = true, a.Name
 			built.forms[set] = form
 		}
 	}

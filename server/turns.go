@@ -1,13 +1,10 @@
 package server
 
 import (
-	"net"
 	"sync"
 	"time"
 
 	"github.com/sternpost/sternpost/server/gate"
-	"github.com/sternpost/sternpost/server/refusal"
-	"github.com/sternpost/sternpost/server/request"
 )
 
 // turns lets calls go one at a time that would wait for each other in circles: a call that is repeated after a deadlock,
@@ -42,16 +39,4 @@ func (t *turns) isContended(action string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return now.Before(t.until) && t.actions[action]
-}
-
-// take waits for the turn, which Leave of the gate gives back.
-func (t *turns) take(action string, client net.Conn) error {
-	switch _, err := t.gate.Enter(action, client, false); err {
-	case nil:
-		return nil
-	case gate.ErrLeft:
-		return refusal.Timeout.With(request.ErrClientLeft)
-	default:
-		return refusal.Overloaded.With(err)
-	}
 }

@@ -72,11 +72,17 @@ func (s *scene) borrow() Loan {
 	return &loan{s}
 }
 
-func newScene(t *testing.T, places, share int) *scene {
+func newScene(t *testing.T, places int) *scene {
 	s := &scene{t: t, clock: &clock{now: time.Unix(1000, 0)}, told: make(chan struct{}, 10000)}
-	s.gate = New(Options{Places: places, Share: share, Wait: 2 * time.Second, Now: s.clock.Now, Borrow: s.borrow,
+	s.gate = New(Options{Places: places, Wait: 2 * time.Second, Now: s.clock.Now, Borrow: s.borrow,
 		HasLeft: func(c net.Conn) bool { return c.(*client).hasLeft }})
 	return s
+}
+
+// whoIs reads "action" or "action of caller".
+func whoIs(text string) Who {
+	action, caller, _ := strings.Cut(text, " of ")
+	return Who{action, caller, strings.Contains(caller, "/")}
 }
 
 // comes adds a caller, and returns when it is inside or in the queue.
@@ -89,7 +95,7 @@ func (s *scene) comes(name, action string, c *client) {
 		if c != nil {
 			client = c
 		}
-		loan, err := s.gate.Enter(action, client, strings.HasPrefix(action, "borrow"))
+		loan, err := s.gate.Enter(whoIs(action), client, s.clock.Now())
 		outcome := "in"
 		if loan != nil {
 			outcome = "lent"
@@ -135,50 +141,56 @@ func (s *scene) expect(want ...string) {
 
 func TestFirstComeFirstServed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, 1, 0)
+	s := newScene(t, 1)
 	for _, name := range []string{"a", "b", "c"} {
 		s.comes(name, "act", nil)
 	}
 	s.expect("a in")
 	s.clock.pass(50 * time.Millisecond)
-	s.gate.Leave("act")
+	s.gate.Leave(Who{Action: "act"})
 	s.expect("b in")
-	s.gate.Leave("act")
+	s.gate.Leave(Who{Action: "act"})
 	s.expect("c in")
 }
 
-func TestNewestFirstWhenBehind(t *testing.T) {
+// A long wait changes nothing: the oldest goes first. A call that has left its place unused keeps its turn.
+func TestOldestFirst(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, 1, 0)
+	s := newScene(t, 1)
+	came := s.clock.Now().Add(-time.Millisecond)
 	for _, name := range []string{"a", "b", "c"} {
 		s.comes(name, "act", nil)
 	}
 	s.expect("a in")
-	s.clock.pass(lagging + time.Millisecond)
+	s.clock.pass(time.Second)
 	s.comes("d", "act", nil)
-	s.gate.Leave("act")
-	s.expect("d in")
-	s.gate.Leave("act")
-	s.expect("c in")
-	s.gate.Leave("act")
+	s.gate.Leave(Who{Action: "act"})
 	s.expect("b in")
-
-	// The queue was empty: it is fair again.
-	s.comes("e", "act", nil)
-	s.comes("f", "act", nil)
-	s.gate.Leave("act")
-	s.expect("e in")
-	s.gate.Leave("act")
-	s.expect("f in")
+	again := make(chan struct{})
+	go func() {
+		defer close(again)
+		if _, err := s.gate.Enter(Who{Action: "act"}, nil, came); err != nil {
+			t.Error(err)
+		}
+	}()
+	for s.gate.Waiting() < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	s.gate.Leave(Who{Action: "act"})
+	<-again
+	s.gate.Leave(Who{Action: "act"})
+	s.expect("c in")
+	s.gate.Leave(Who{Action: "act"})
+	s.expect("d in")
 }
 
 func TestTurnedAway(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, 1, 0)
+	s := newScene(t, 1)
 	s.comes("a", "act", nil)
 	s.expect("a in")
 	s.comes("b", "act", nil)
-	s.clock.pass(2*time.Second/hurry - time.Millisecond)
+	s.clock.pass(2*time.Second/hurry*9/8 - time.Millisecond) // with the grace of the next one
 	s.gate.Look()
 	for range waiting / long {
 		s.comes("later", "act", nil)
@@ -187,7 +199,7 @@ func TestTurnedAway(t *testing.T) {
 	s.gate.Look()
 	s.expect("b out")
 
-	// A short queue does not hurry, however long it has existed.
+	// A short queue does not hurry, however long it has existed. The next one is not refused at once.
 	s.clock.pass(2*time.Second - 3*time.Millisecond)
 	s.gate.Look()
 	if s.gate.Waiting() != waiting/long {
@@ -195,29 +207,39 @@ func TestTurnedAway(t *testing.T) {
 	}
 	s.clock.pass(10 * time.Millisecond)
 	s.gate.Look()
-	s.expect(slices.Repeat([]string{"later out"}, waiting/long)...)
+	s.expect(slices.Repeat([]string{"later out"}, waiting/long-1)...)
+	s.clock.pass(2 * time.Second / grace)
+	s.gate.Look()
+	s.expect("later out")
 }
 
-// A full queue refuses the call that has waited longest, at once.
+// A full queue refuses the youngest call beyond its share, else the new one, at once.
 func TestFull(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, 1, 0)
+	s := newScene(t, 1)
 	s.comes("first", "act", nil)
 	s.expect("first in")
 	for i := range waiting {
 		s.comes(fmt.Sprint(i), "act", nil)
 	}
-	s.comes("last", "act", nil)
-	s.expect("0 out")
-	if s.gate.Waiting() != waiting {
-		t.Errorf("%d wait, want %d", s.gate.Waiting(), waiting)
+	s.comes("other", "quick", nil)
+	s.expect(fmt.Sprint(waiting-1, " out"))
+	s.gate.Leave(Who{Action: "act"})
+	s.expect("0 in")
+	for i := range waiting - 1 {
+		s.comes(fmt.Sprint("quick ", i), "quick", nil)
+		if i > 0 { // one place was free
+			s.expect(fmt.Sprint(waiting-1-i, " out"))
+		}
 	}
+	s.comes("last", "quick", nil)
+	s.expect("last out")
 }
 
 // A caller that has left does not take a place.
 func TestLeft(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, 1, 0)
+	s := newScene(t, 1)
 	gone, still := &client{}, &client{}
 	s.comes("a", "act", nil)
 	s.expect("a in")
@@ -225,7 +247,7 @@ func TestLeft(t *testing.T) {
 	s.comes("still", "act", still)
 	gone.hasLeft = true
 	s.clock.pass(10 * time.Millisecond)
-	s.gate.Leave("act")
+	s.gate.Leave(Who{Action: "act"})
 	<-s.told
 	<-s.told
 	s.mu.Lock()
@@ -242,72 +264,115 @@ func TestLeft(t *testing.T) {
 	s.expect("other left")
 }
 
-// One action has no more than its share, even if only its calls wait; others pass it.
+// One action or caller leaves a place to others, and its waiting calls are passed by those of others.
 func TestShare(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, 4, 3)
-	for _, name := range []string{"slow 1", "slow 2", "slow 3"} {
-		s.comes(name, "slow", nil)
-		s.expect(name + " in")
-	}
-	s.comes("slow 4", "slow", nil)
-	s.comes("slow 5", "slow", nil)
-	s.comes("quick 1", "quick", nil)
-	s.expect("quick 1 in")
-	s.comes("quick 2", "quick", nil)
-	s.gate.Leave("quick")
-	s.expect("quick 2 in")
-	s.gate.Leave("slow")
-	s.expect("slow 4 in")
-	s.gate.Leave("quick")
-	if s.gate.TryEnter("slow") || s.gate.Waiting() != 1 {
-		t.Errorf("a fourth slow call is inside, or %d wait", s.gate.Waiting())
+	for _, slow := range []string{"slow", "slow of ann", "of ann"} {
+		name := func(i int) string {
+			if slow == "of ann" { // another action each time
+				return fmt.Sprint("slow", i, " of ann")
+			}
+			return slow
+		}
+		s := newScene(t, 4)
+		for i := range 3 {
+			s.comes(fmt.Sprint("slow ", i), name(i), nil)
+			s.expect(fmt.Sprint("slow ", i, " in"))
+		}
+		s.comes("slow 3", name(3), nil)
+		s.comes("slow 4", name(4), nil)
+		s.comes("quick 1", "quick of ben", nil)
+		s.expect("quick 1 in")
+		s.comes("quick 2", "quick of ben", nil)
+		s.gate.Leave(whoIs("quick of ben"))
+		s.expect("quick 2 in")
+		s.gate.Leave(whoIs(name(0)))
+		s.expect("slow 3 in")
+		s.gate.Leave(whoIs("quick of ben"))
+		if s.gate.TryEnter(whoIs(name(5))) || s.gate.Waiting() != 1 {
+			t.Errorf("%s: a fourth slow call is inside, or %d wait", slow, s.gate.Waiting())
+		}
 	}
 }
 
-// Borrowed places go to callers that may borrow, when the gate has no place for them.
+// While no others wait, an action has all places but one. When others come, it gets no more until it is within its share.
+func TestShareBindsWhileOthersWait(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 8)
+	for i := range 8 {
+		s.comes(fmt.Sprint("slow ", i), "slow", nil)
+		if i < 7 {
+			s.expect(fmt.Sprint("slow ", i, " in"))
+		}
+	}
+	s.comes("quick 0", "quick", nil)
+	s.expect("quick 0 in")
+	s.comes("quick 1", "quick", nil)
+	s.gate.Leave(Who{Action: "slow"})
+	s.expect("quick 1 in")
+	s.comes("slow 8", "slow", nil)
+	s.gate.Leave(Who{Action: "quick"})
+	s.gate.Leave(Who{Action: "quick"}) // two places are free
+	s.expect("slow 7 in")
+}
+
+// Many people may have one address: it is passed by others, and no place is kept free from it.
+func TestShareOfAddress(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 4)
+	for i := range 3 {
+		s.comes(fmt.Sprint(i), "slow of ::/64", nil)
+		s.expect(fmt.Sprint(i, " in"))
+	}
+	s.comes("3", "slow of ::/64", nil) // the last place is kept free from the action
+	s.comes("4", "quick of ::/64", nil)
+	s.expect("4 in")
+	s.comes("5", "quick of ::/64", nil)
+	s.comes("6", "quick of ann", nil)
+	s.gate.Leave(whoIs("quick of ::/64"))
+	s.expect("6 in")
+}
+
+// Borrowed places go to calls when the gate has no place for them.
 func TestLoans(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, 2, 1)
+	s := newScene(t, 2)
 	s.lends(1)
-	s.comes("a", "borrows", nil)
+	s.comes("a", "act", nil)
 	s.expect("a in")
-	s.comes("b", "borrows", nil) // has its share
+	s.comes("b", "act", nil) // has its share
 	s.expect("b lent")
-	s.comes("c", "keeps", nil)
+	s.comes("c", "other", nil)
 	s.expect("c in")
-	s.comes("d", "keeps", nil)
-	s.comes("e", "borrows too", nil)
-	s.comes("f", "borrows too", nil)
+	s.comes("d", "act", nil)
+	s.comes("e", "other", nil)
+	s.comes("f", "third", nil)
 
-	// A returned loan goes to the first caller that may have it, and to no other.
+	// A returned loan goes to the oldest within its share, else to the oldest.
 	s.gate.Return(s.borrowed[0])
-	s.expect("e lent")
-	s.gate.Leave("keeps")
-	s.expect("d in")
+	s.expect("f lent")
 	s.lends(1) // without effect until Look
 	s.gate.Look()
-	s.expect("f lent")
-	s.comes("g", "keeps", nil)
+	s.expect("d lent")
+	s.gate.Leave(Who{Action: "other"})
+	s.expect("e in")
 	s.gate.Return(s.borrowed[1])
 	s.gate.Return(s.borrowed[2])
-	if s.spare != 2 || s.gate.Waiting() != 1 {
-		t.Errorf("%d to spare and %d wait, want 2 and 1", s.spare, s.gate.Waiting())
+	if s.spare != 2 || s.gate.Waiting() != 0 {
+		t.Errorf("%d to spare and %d wait, want 2 and 0", s.spare, s.gate.Waiting())
 	}
-	s.gate.Leave("keeps")
-	s.expect("g in")
 }
 
 // With fewer places fewer calls enter, until there are more again.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, 4, 0)
+	s := newScene(t, 4)
 	s.gate.SetPlaces(1)
 	s.comes("a", "act", nil)
 	s.expect("a in")
 	s.comes("b", "act", nil)
 	s.gate.SetPlaces(0) // one always remains
-	s.gate.Leave("act")
+	s.gate.Leave(Who{Action: "act"})
 	s.expect("b in")
 	s.comes("c", "act", nil)
 	s.gate.SetPlaces(9)
@@ -325,12 +390,12 @@ func TestShortQueueIsFair(t *testing.T) {
 	now := time.Unix(1000, 0)
 	line := &Line[*waiter]{Most: waiting * places, Wait: 2 * time.Second, HasLeft: func(net.Conn) bool { return false }}
 	for range clients - places {
-		line.Add(&waiter{since: now, told: make(chan entry, 1)}, now)
+		line.Add(&waiter{since: now, told: make(chan entry, 1)})
 	}
 	worst := time.Duration(0)
 	for range 5000 {
 		now = now.Add(time.Millisecond)
-		line.Add(&waiter{since: now, told: make(chan entry, 1)}, now) // the client of the call that ends
+		line.Add(&waiter{since: now, told: make(chan entry, 1)}) // the client of the call that ends
 		if w, ok := line.Next(now, nil); ok {
 			worst = max(worst, now.Sub(w.since))
 		}
@@ -360,7 +425,7 @@ func TestGoodput(t *testing.T) {
 			for range load * perTick {
 				w := &waiter{client: &client{}, since: now, told: make(chan entry, 1)}
 				clients = append(clients, w)
-				line.Add(w, now)
+				line.Add(w)
 			}
 			now = now.Add(10 * time.Millisecond)
 			for len(clients) > 0 && now.Sub(clients[0].since) > most {

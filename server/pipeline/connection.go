@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/server/gate"
 )
 
 // connection is one connection with the queries in flight on it.
@@ -105,7 +107,7 @@ func (n *connection) do(q *Query) error {
 	}
 	err = c.err
 	if c.left {
-		err = ErrLeft
+		err = gate.ErrLeft
 	}
 	c.Query = Query{}
 	queries.Put(c)

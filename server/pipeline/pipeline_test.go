@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/server/gate"
 	"github.com/sternpost/sternpost/server/pipeline"
 )
 
@@ -159,7 +160,7 @@ func TestEachGetsItsOwn(t *testing.T) {
 				default:
 					time.AfterFunc(20*time.Millisecond, func() { c.left.Store(true) })
 					_, err = text(p, c, "select pg_sleep(0.12)::text || $1", own)
-					if err == pipeline.ErrLeft {
+					if err == gate.ErrLeft {
 						left.Add(1)
 						call++
 						continue
@@ -221,7 +222,7 @@ func TestClientLeaves(t *testing.T) {
 	gone := &client{}
 	var left sync.WaitGroup
 	left.Go(func() {
-		if _, err := text(p, gone, "select pg_sleep(20)::text || $1", ""); err != pipeline.ErrLeft {
+		if _, err := text(p, gone, "select pg_sleep(20)::text || $1", ""); err != gate.ErrLeft {
 			t.Errorf("got %v, want ErrLeft", err)
 		}
 	})

@@ -16,12 +16,6 @@ import (
 // another connection.
 var ErrElsewhere = errors.New("the query is to be made elsewhere")
 
-// ErrBusy is returned for a query that found no place in time.
-var ErrBusy = errors.New("no connection was free in time")
-
-// ErrLeft is returned for a query that was cancelled because its client has left.
-var ErrLeft = errors.New("the client has left")
-
 // Options configure a Pool.
 type Options struct {
 	// Connections is the maximum number of connections, Depth the number of queries in
@@ -121,12 +115,7 @@ func (w *place) Since() time.Time { return w.since }
 
 // Refuse reports that no place was found.
 func (w *place) Refuse(err error) {
-	switch w.err = err; err {
-	case gate.ErrOverloaded:
-		w.err = ErrBusy
-	case gate.ErrLeft:
-		w.err = ErrLeft
-	}
+	w.err = err
 	w.found <- nil
 }
 
@@ -134,6 +123,7 @@ func (w *place) Refuse(err error) {
 func New(options Options) *Pool {
 	return &Pool{options: options, watcher: make(chan struct{}, 1), waiting: gate.Line[*place]{
 		Most: waiting * options.Connections * options.Depth, Wait: options.Wait, HasLeft: options.HasLeft,
+		Front: options.Connections * options.Depth,
 	}}
 }
 
@@ -146,8 +136,8 @@ func Takes(params [][]byte) bool {
 	return size <= maxParams
 }
 
-// Do runs a query. An error of the database is a *pgconn.PgError. ErrElsewhere, ErrBusy
-// and ErrLeft mean that there is no answer.
+// Do runs a query. An error of the database is a *pgconn.PgError. ErrElsewhere, gate.ErrOverloaded
+// and gate.ErrLeft mean that there is no answer.
 func (p *Pool) Do(q *Query) error {
 	n, err := p.place(q)
 	if err != nil {
@@ -179,7 +169,7 @@ func (p *Pool) place(q *Query) (*connection, error) {
 		return nil, ErrElsewhere
 	}
 	w := &place{client: q.Client, since: now, found: make(chan *connection, 1)}
-	p.waiting.Add(w, now)
+	p.waiting.Add(w)
 	p.mu.Unlock()
 	p.wake()
 	if n = <-w.found; n == nil {
