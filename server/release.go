@@ -366,6 +366,9 @@ func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *r
 		return &action{Action: a, reader: reader, metrics: s.telemetry.Action(a.Name)}, nil
 	}
 	reader = reader.WithPaging(pagingOf(s.config.Pagination))
+	if most := s.config.RowsLimit; most > 0 && (a.Kind == release.Create || a.Kind == release.Update) {
+		reader.LimitRows(most, a.Kind == release.Update)
+	}
 	places, err := files.PlacesOf(m.Schemas, a.Result)
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Name, err)

@@ -60,6 +60,7 @@ type Config struct {
 	BodyLimit        int // of one request
 	BodiesLimit      int // of all requests in total; 0 means a part of the memory
 	PageLimit        int // bytes of a page's records; 0 means unlimited
+	RowsLimit        int // rows that one call writes; 0 means unlimited
 	AnswersLimit     int // bytes of all answers in flight; 0 means a part of the memory
 	TransfersLimit   int // files that this server receives at the same time, and as many that it sends; 0 means 256
 	Pagination       Pagination

@@ -43,7 +43,7 @@ func TestConfigDefaults(t *testing.T) {
 	base := Config{
 		Port: 8080, AdminHost: "127.0.0.1", AdminPort: 9090, PoolSize: max(4, 4*runtime.GOMAXPROCS(0)),
 		ReadLag: 5 * time.Second, PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second, PreparedStatements: PreparedAuto, OpenAPI: OpenAPIPublic,
-		ShutdownGrace: 20 * time.Second, BodyLimit: 6291456, PageLimit: 8388608, Pagination: Pagination{DefaultSize: 50, MaxSize: 1000}, VerificationKeys: []string{}, PreviousEncryptionKeys: []string{}, AccessTokenExpiry: time.Hour,
+		ShutdownGrace: 20 * time.Second, BodyLimit: 6291456, PageLimit: 8388608, RowsLimit: 10000, Pagination: Pagination{DefaultSize: 50, MaxSize: 1000}, VerificationKeys: []string{}, PreviousEncryptionKeys: []string{}, AccessTokenExpiry: time.Hour,
 		RefreshTokenExpiry: 90 * 24 * time.Hour, RefreshTokenRotation: true, RefreshTokenGrace: time.Minute,
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
 		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, TriesPerAccountAndAddress: 100, Window: 15 * time.Minute},

@@ -98,6 +98,7 @@ var settings = []setting[Config]{
 	{key: "limits.bodies", set: one(integer(1, math.MaxInt), func(c *Config) *int { return &c.BodiesLimit })},
 	{key: "limits.answers", set: one(integer(1, math.MaxInt), func(c *Config) *int { return &c.AnswersLimit })},
 	{key: "limits.page", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.PageLimit }), production: "8388608", development: "8388608"},
+	{key: "limits.rows", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.RowsLimit }), production: "10000", development: "10000"},
 	{key: "limits.transfers", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.TransfersLimit })},
 	{key: "pagination.defaultSize", set: one(integer(1, 1000000), func(c *Config) *int { return &c.Pagination.DefaultSize }), production: "50", development: "50"},
 	{key: "pagination.maxSize", set: one(integer(1, 1000000), func(c *Config) *int { return &c.Pagination.MaxSize }), production: "1000", development: "1000"},

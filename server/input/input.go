@@ -2,8 +2,11 @@ package input
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -12,13 +15,27 @@ import (
 
 // Reader reads the inputs of one action. It may be used concurrently.
 type Reader struct {
-	root    *node
-	paging  Paging
-	walkers sync.Pool // of *walker
+	root        *node
+	paging      Paging
+	counted     int // how many objects one input may have; 0 means any number
+	tooManyRows string
+	walkers     sync.Pool // of *walker
 }
 
 func newReader(root *node) *Reader {
 	return &Reader{root: root, walkers: sync.Pool{New: func() any { return &walker{} }}}
+}
+
+// beside is the number of objects in an update beside its rows: the input as a whole, and what finds the record.
+const beside = 2
+
+// LimitRows limits the rows of an input that creates rows, or updates one: the record and all below it. isUpdate tells
+// that the record is in a member, beside what finds it.
+func (r *Reader) LimitRows(most int, isUpdate bool) {
+	r.counted, r.tooManyRows = most, tooMany(strconv.Itoa(most), "rows")
+	if isUpdate {
+		r.counted += beside
+	}
 }
 
 // Any returns a reader that accepts any values. It detects a malformed request before its
@@ -40,6 +57,7 @@ func (r *Reader) Read(body []byte) (Input, error) {
 		r.walkers.Put(w)
 	}()
 	w.start(body)
+	w.rows, w.tooManyRows = cmp.Or(r.counted, math.MaxInt), r.tooManyRows
 	if !w.document(r.root) {
 		return Input{}, &Malformed{Reason: w.reason}
 	}

@@ -353,3 +353,39 @@ func TestReadConcurrently(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// TestRows counts the rows of a create and an update: the record, and every object below it but links.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	const values = `{"type":"object","properties":{"name":{"type":"string"},"author":{"type":"object","properties":{"id":{"type":"string"}}},
+		"items":{"type":"array","items":{"type":"object","properties":{"what":{"type":"string"},"maker":{"type":"object","properties":{"name":{"type":"string"},"at":{"type":"string"}}},
+			"parts":{"type":"array","items":{"type":"object","properties":{"text":{"type":"string"}}}}}}}}}`
+	const schemas = `{"Create":` + values + `,"Update":{"type":"object","properties":{"where":{"type":"object","properties":{"name":{"type":"string"}}},"values":` + values + `}}}`
+	for body, want := range map[string]string{
+		`{"author":{"id":"a"},"items":[{},{},{}]}`:              "",
+		`{"items":[{},{},{},{"author":{"id":"a"}},{"what":7}]}`: "items.3 Must have at most 4 rows; items.4.what Invalid type. Expected: string, given: integer",
+		`{"items":[{"maker":{}},{}]}`:                           "",
+		`{"items":[{"maker":{}},{"maker":{}}]}`:                 "items.1.maker Must have at most 4 rows",
+		`{"items":[{"parts":[{},{}]}]}`:                         "",
+		`{"items":[{"parts":[{},{},{},{}]},{"parts":[{},{}]}]}`: "items.0.parts.2 Must have at most 4 rows",
+	} {
+		for name, isUpdate := range map[string]bool{"Create": false, "Update": true} {
+			r := compile(t, schemas, name)
+			r.LimitRows(4, isUpdate)
+			sent, wanted := body, want
+			if isUpdate {
+				sent, wanted = `{"where":{"name":"a"},"values":`+body+`}`, strings.ReplaceAll(want, "items.", "values.items.")
+			}
+			_, err := r.Read([]byte(sent))
+			var got []string
+			if invalid := new(input.Invalid); errors.As(err, &invalid) {
+				for _, p := range invalid.Problems {
+					got = append(got, p.Field+" "+p.Error)
+				}
+			}
+			if strings.Join(got, "; ") != wanted {
+				t.Errorf("%s %s: got %q, want %q", name, sent, got, wanted)
+			}
+		}
+	}
+}

@@ -31,6 +31,9 @@ type walker struct {
 	page      Page // of a list
 	isSized   bool // of a list: whether a page size is given
 
+	rows        int // of a write: how many it may still have
+	tooManyRows string
+
 	digits [maxNumber]byte
 }
 
@@ -148,6 +151,11 @@ func (w *walker) object(n *node) bool {
 		return false
 	}
 	mark := w.mark()
+	if n != anything && !n.isLink() {
+		if w.rows--; w.rows == -1 {
+			w.refuse(w.tooManyRows)
+		}
+	}
 	m := members{seen: len(w.seen)}
 	for range (len(n.properties) + 63) / 64 {
 		w.seen = append(w.seen, 0)
@@ -217,6 +225,11 @@ func (w *walker) member(n *node, m *members) bool {
 		n.list.notePaging(&w.page, i, w.out[start:])
 	}
 	return ok
+}
+
+// isLink tells whether an object links a row: it has the id and nothing else. Any other object is a row of its own.
+func (n *node) isLink() bool {
+	return len(n.properties) == 1 && n.properties[0].name == "id"
 }
 
 // note records the name of a member, that of the property i or of none. It fails on a duplicate.
