@@ -84,6 +84,7 @@
 {{ template "share_turn.sql" . }}
 {{ template "lock_rows.sql" . }}
 {{ template "tg_take_turn.sql" . }}
+{{ template "tg_computed.sql" . }}
 
 {{ template "answer_find.sql" . }}
 {{ template "answer_claim.sql" . }}

@@ -127,18 +127,16 @@ func (p *planner) keptOf(t *pg.Table, db *pg.Database) string {
 	told := struct {
 		Name      string
 		Columns   []*pg.Column
-		Guard     *pg.Guard
-		Keepers   []*pg.Keeper
 		Functions []*pg.Function
-	}{t.Name, sortedColumns(t, func(c *pg.Column) bool { return isComputed(c) || read.Column(c.Name) }), t.Guard, t.Keepers, t.Functions}
+	}{t.Name, sortedColumns(t, func(c *pg.Column) bool { return isComputed(c) || read.Column(c.Name) }), t.Functions}
 	if len(told.Columns) == 0 && !hasKeepers(t) {
 		return ""
 	}
 	return asText(told)
 }
 
-// hasKeepers tells whether a table has triggers that keep columns or guard them.
-func hasKeepers(t *pg.Table) bool { return t.Guard != nil || len(t.Keepers)+len(t.Functions) > 0 }
+// hasKeepers tells whether triggers keep columns by the rows of a table.
+func hasKeepers(t *pg.Table) bool { return len(t.Functions) > 0 }
 
 // sortedColumns returns columns of a table by name; the table has them in the order in which they were added.
 func sortedColumns(t *pg.Table, which func(*pg.Column) bool) []*pg.Column {
@@ -164,14 +162,9 @@ func asText(told any) string {
 // touchTrigger is the trigger that sets updated_at.
 const touchTrigger = "_100_touch"
 
-// isKeeping tells whether a trigger keeps columns or guards them, or takes turns for that.
-func isKeeping(t *pg.Trigger) bool {
-	return slices.ContainsFunc([]string{pg.KeeperTriggers, pg.CopyTriggers, pg.GuardTriggers, pg.TurnTriggers}, func(begins string) bool { return strings.HasPrefix(t.Name, begins) })
-}
-
 // isOff tells whether a trigger has been dropped for the time of the change.
 func (p *planner) isOff(pr *pair, t *pg.Trigger) bool {
-	return pr.rekeeps && isKeeping(t) || t.Name == pg.TestTrigger && p.retests(pr)
+	return pr.rekeeps && t.IsKeeping() || t.Name == pg.TestTrigger && p.retests(pr)
 }
 
 // stopKeeping drops the triggers that keep columns, and the computed columns that are made anew.
@@ -182,7 +175,7 @@ func (p *planner) stopKeeping() {
 		}
 		if pr.rekeeps {
 			for _, t := range pr.old.Triggers {
-				if isKeeping(t) {
+				if t.IsKeeping() {
 					p.step(DropTrigger{pr.old, t.Name}, pr.old, "what it keeps is computed anew below", AccessExclusive)
 				}
 			}

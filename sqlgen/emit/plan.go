@@ -207,22 +207,10 @@ func (w *planWriter) ofFunction(change diff.Change) bool {
 		w.add("%s", commentFunction(c.Function))
 		w.created = w.created || !c.Replace
 	case diff.DropKeepers:
-		if g := c.Table.Guard; g != nil {
-			w.add("drop function %s();", pg.Qualified(c.Table.Schema, g.Name))
-		}
-		for _, k := range c.Table.Keepers {
-			w.add("drop function %s();", pg.Qualified(c.Table.Schema, k.Name))
-		}
 		for _, f := range c.Table.Functions {
-			w.add("drop function %s();", pg.Qualified(f.Schema, f.Name))
+			w.add("drop function %s();", pg.Qualified(c.Table.Schema, f.Name))
 		}
 	case diff.CreateKeepers:
-		if g := c.Table.Guard; g != nil {
-			w.add("%s", g.Text)
-		}
-		for _, k := range c.Table.Keepers {
-			w.add("%s", k.Text)
-		}
 		for _, f := range c.Table.Functions {
 			w.add("%s", f.Text)
 		}

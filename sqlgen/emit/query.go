@@ -32,6 +32,12 @@ func queryClauses(word string, q *pg.Select) doc {
 	} else if q.Where != nil {
 		parts = append(parts, line, "where ", conjuncts(q.Where))
 	}
+	if len(q.GroupBy) > 0 {
+		parts = append(parts, line, group("group by", nest(line, commaLines(exprs(q.GroupBy)))))
+	}
+	if q.Having != nil {
+		parts = append(parts, line, "having ", conjuncts(q.Having))
+	}
 	for _, more := range q.UnionAll {
 		parts = append(parts, hard, "union all", hard, selectClauses(more))
 	}

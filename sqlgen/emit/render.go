@@ -25,17 +25,9 @@ func Render(db *pg.Database) {
 }
 
 func renderTable(db *pg.Database, t *pg.Table) {
-	for _, k := range t.Keepers {
-		k.Text = keeper(t, k)
-		k.Digest = pg.DigestOf(k.Text)
-	}
 	for _, f := range t.Functions {
 		f.Text = comment(f.Title) + "\n" + function(f)
 		f.Digest = pg.DigestOf(f.Text)
-	}
-	if t.Guard != nil {
-		t.Guard.Text = guard(t, t.Guard)
-		t.Guard.Digest = pg.DigestOf(t.Guard.Text)
 	}
 	if t.Tester != nil {
 		t.Tester.Text = tester(t, t.Tester)

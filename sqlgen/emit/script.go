@@ -245,12 +245,6 @@ func (w *writer) triggers(tables []*pg.Table) {
 	}
 	w.section("Triggers")
 	for _, t := range tables {
-		if t.Guard != nil {
-			w.text(t.Guard.Text)
-		}
-		for _, k := range t.Keepers {
-			w.text(k.Text)
-		}
 		for _, f := range t.Functions {
 			w.text(f.Text)
 		}

@@ -109,7 +109,11 @@ func update(s *pg.Update) doc {
 	if len(sets) > 1 {
 		set = cat("set", nest(hard, join(cat(",", hard), sets)))
 	}
-	return cat("update ", pg.Qualified(s.Schema, s.Table), hard, set, hard, "where ", conjunctLines(s.Where), returning(s.Returning, s.Into), ";")
+	others := doc(nil)
+	if s.From != nil {
+		others = cat("from ", from(s.From), hard)
+	}
+	return cat("update ", pg.Qualified(s.Schema, s.Table), hard, set, hard, others, "where ", conjunctLines(s.Where), returning(s.Returning, s.Into), ";")
 }
 
 func deletion(s *pg.Delete) doc {

@@ -22,8 +22,7 @@ type partKind int
 const (
 	copied  partKind = iota // a value of the row that a to-one leads to
 	shifted                 // a sum or count of rows that point here: it moves by the difference
-	extreme                 // the least or greatest value of rows that point here: read anew only when a row with it goes
-	reread                  // another value of the rows that point here
+	reread                  // another value of the rows that point here: read again when one of them changes
 )
 
 // part is a column that triggers keep.
@@ -315,11 +314,8 @@ func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function st
 		}
 	}
 	p.asAggregate(a)
-	switch {
-	case p.function == "SUM" || p.function == "COUNT":
+	if p.function == "SUM" || p.function == "COUNT" {
 		p.kind = shifted
-	case isExtreme(p.function):
-		p.kind = extreme
 	}
 	return l.part(m, p, f)
 }
@@ -341,8 +337,7 @@ func (p *part) asAggregate(a *expr.Aggregate) {
 	}
 }
 
-// isExtreme tells whether an aggregate is one of its values, the least or greatest. Over no rows its column is null, so
-// that a new row can be compared with it: 0 would be a value.
+// isExtreme tells whether an aggregate is one of its values, the least or greatest. Over no rows its column is null.
 func isExtreme(function string) bool { return function == "MIN" || function == "MAX" }
 
 // listType is the type of a list of numbers.
@@ -524,15 +519,6 @@ func (p *part) by(alias string) pg.Expr {
 		return value
 	}
 	return &pg.Case{Whens: []pg.When{{Condition: filter, Result: value}}, Else: pg.Lit("0")}
-}
-
-// candidate is the value of a row that may be the least or greatest; null if it does not count.
-func (p *part) candidate(alias string) pg.Expr {
-	value, filter := p.valueOver(alias), p.filterOver(alias)
-	if filter == nil {
-		return value
-	}
-	return &pg.Case{Whens: []pg.When{{Condition: filter, Result: value}}}
 }
 
 // reads returns the columns of the other rows that a part is made of.

@@ -16,7 +16,7 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 	b.holdSetInputs()
 	root := levels(a)
 	insert := c.insertAll(root)
-	c.lockCopied(l)
+	c.lockLinked(l)
 	if b.judgesRows() {
 		b.step(c.comment(), insert)
 		b.testsNow(l)
@@ -47,7 +47,7 @@ type creation struct {
 	names *pg.Names          // names of the parts of the statement
 	with  []pg.Named
 
-	linked []linkedRows // rows to which elements of arrays refer
+	inserted []insertedRows
 }
 
 func (c creation) comment() string {
@@ -68,6 +68,12 @@ type rows struct {
 	order []pg.Order
 	id    pg.Expr // id of the row that they refer to
 	bare  *rows   // the same rows without the name that the statement gives them; nil if it gives none
+}
+
+// insertedRows are the rows of a level, without a name that the statement gives them.
+type insertedRows struct {
+	level *level
+	rows  rows
 }
 
 // depth is how many steps of a path lie above the object.
@@ -243,8 +249,9 @@ func (c *creation) nameElements(name string, elements rows) rows {
 // insert returns the insert of a level's rows.
 func (c *creation) insert(l *level, r rows) *pg.Insert {
 	insert := &pg.Insert{Schema: appSchema, Table: l.model.Table}
-	if r.from != nil {
-		c.links(l, r)
+	c.inserted = append(c.inserted, insertedRows{l, r})
+	if r.bare != nil {
+		c.inserted[len(c.inserted)-1].rows = *r.bare
 	}
 	var values []pg.Expr
 	if id := c.ids[l]; id != nil {
@@ -271,19 +278,6 @@ func (c *creation) insert(l *level, r rows) *pg.Insert {
 		insert.Query.Columns = append(insert.Query.Columns, pg.Output{Value: v})
 	}
 	return insert
-}
-
-// links notes the rows to which the elements of an array refer.
-func (c *creation) links(l *level, r rows) {
-	if r.bare != nil {
-		r = *r.bare
-	}
-	for _, w := range l.writes {
-		if to := w.field.FKOf; to != nil {
-			ids := &pg.Select{Columns: []pg.Output{{Value: c.column(l, w.field, r)}}, From: r.from, Joins: r.joins}
-			c.linked = append(c.linked, linkedRows{l.model, w.field.Column, to.Target, ids})
-		}
-	}
 }
 
 // column is the value of a column of a new row: the value that the action gives it, or the id of the row that it refers

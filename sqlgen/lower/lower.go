@@ -66,16 +66,15 @@ type lowering struct {
 	facets      map[*schema.Action]string // functions that count the values of all rows of a list
 	early       map[*schema.Action]string // functions that decide before anything is prepared
 
-	keepers    map[*schema.Field]*part      // parts of computed fields; nil for a generated column
-	parts      []*part                      // each behind those that it is made of
-	partKeys   map[string]*part             // parts by their keys
-	partNames  map[*schema.Model]*pg.Names  // names of the parts' columns
-	ranks      map[*schema.Model]int        // the order in which keepers lock rows of several tables; nil until it is asked for
-	stepsFor   map[stepsKey][]pg.KeeperStep // the steps of keepers, as far as they were asked for
-	followers  map[*pg.Keep][]pg.KeeperStep // the steps that follow others, as far as they were asked for
-	turns      []link                       // the keys that have turns; nil until they are asked for
-	calculated map[*schema.Field]bool       // fields whose values come from arithmetic
-	feedsLate  map[*schema.Model]bool       // models whose rows late rules depend on
+	keepers    map[*schema.Field]*part       // parts of computed fields; nil for a generated column
+	parts      []*part                       // each behind those that it is made of
+	partKeys   map[string]*part              // parts by their keys
+	partNames  map[*schema.Model]*pg.Names   // names of the parts' columns
+	ranks      map[*schema.Model]int         // the order in which keepers lock rows of several tables; nil until it is asked for
+	steps      map[*schema.Model][]*keepStep // of the keepers of tables, as far as they were asked for
+	turns      []link                        // the keys that have turns; nil until they are asked for
+	calculated map[*schema.Field]bool        // fields whose values come from arithmetic
+	feedsLate  map[*schema.Model]bool        // models whose rows late rules depend on
 
 	indexed map[*schema.Model]map[string]bool // columns in indexes, those of keys included
 
@@ -98,5 +97,5 @@ func (l *lowering) reserveNames() {
 	l.indexed = map[*schema.Model]map[string]bool{}
 	l.early = map[*schema.Action]string{}
 	l.owners = map[string]string{}
-	l.stepsFor, l.followers = map[stepsKey][]pg.KeeperStep{}, map[*pg.Keep][]pg.KeeperStep{}
+	l.steps = map[*schema.Model][]*keepStep{}
 }

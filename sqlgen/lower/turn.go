@@ -74,42 +74,75 @@ func (l *lowering) findLinks() []link {
 	return links
 }
 
-// takeTurns gives a table the triggers that take turns for the statements of an event: one trigger for each list of
-// columns. The keeper writes what depends on the rows; nothing does if it has no step.
-func (l *lowering) takeTurns(t *pg.Table, m *schema.Model, k *pg.KeeperEvent) {
-	w := l.walk(k, m)
-	var triggers []*pg.Trigger
-	for _, link := range l.links() {
-		columns, moves := l.moving(link, m, k)
-		moves = moves || w.writes(link)
-		shares := w.comesFrom(link, k.Event)
-		if shares {
-			columns = union(columns, l.settable(m, k))
-		}
-		if !moves && !shares || k.Event == "update" && columns == nil {
-			continue
-		}
-		if k.Event != "update" {
-			columns = nil
-		}
-		at := slices.IndexFunc(triggers, func(g *pg.Trigger) bool { return slices.Equal(g.Columns, columns) })
-		if at < 0 {
-			at = len(triggers)
-			name := pg.TurnTriggers + k.Event
-			if at > 0 {
-				name += fmt.Sprintf("_%d", at+1)
+// takeTurns gives a table the triggers that take turns for its statements: one trigger for each list of columns.
+func (l *lowering) takeTurns(t *pg.Table, m *schema.Model) {
+	for _, event := range []string{"insert", "update", "delete"} {
+		var triggers []*pg.Trigger
+		for _, k := range l.links() {
+			how, columns := "", []string(nil)
+			for _, c := range l.changesBy(event, m) {
+				switch {
+				case c.moves(k):
+					how = "alone"
+				case how == "" && c.comesFrom(k, m, event):
+					how = "shared"
+				case !c.comesFrom(k, m, event):
+					continue
+				}
+				columns = union(columns, c.by)
 			}
-			triggers = append(triggers, &pg.Trigger{
-				Name: name, Timing: "before " + k.Event, Columns: columns, PerStatement: true, When: locksFirst(), Function: "platform.tg_take_turn",
-			})
+			if how == "" {
+				continue
+			}
+			at := slices.IndexFunc(triggers, func(g *pg.Trigger) bool { return slices.Equal(g.Columns, columns) })
+			if at < 0 {
+				at = len(triggers)
+				name := pg.TurnTriggers + event
+				if at > 0 {
+					name += fmt.Sprintf("_%d", at+1)
+				}
+				triggers = append(triggers, &pg.Trigger{
+					Name: name, Timing: "before " + event, Columns: columns, PerStatement: true, When: locksFirst(), Function: "platform.tg_take_turn",
+				})
+			}
+			triggers[at].Arguments = append(triggers[at].Arguments, k.name(), how)
 		}
-		how := "shared"
-		if moves {
-			how = "alone"
-		}
-		triggers[at].Arguments = append(triggers[at].Arguments, link.name(), how)
+		t.Triggers = append(t.Triggers, triggers...)
 	}
-	t.Triggers = append(t.Triggers, triggers...)
+}
+
+// change is what a statement leads to.
+type change struct {
+	*reaching
+	by []string // the column that an update sets
+}
+
+// changesBy returns what the statements of an event lead to: an update by each column that it may set, an insert with
+// the rows that creates insert beside its own.
+func (l *lowering) changesBy(event string, m *schema.Model) []change {
+	var changes []change
+	if event == "update" {
+		for _, f := range writtenColumnsOf(m) {
+			r, _ := l.changeOf(m, f.Column)
+			changes = append(changes, change{r, []string{f.Column}})
+		}
+		return changes
+	}
+	models := []*schema.Model{m}
+	for _, a := range l.schema.Actions {
+		if event == "insert" && a.Kind == schema.Create && !a.Custom && a.Model == m {
+			for _, at := range levels(a).inserted() {
+				models = append(models, at.model)
+			}
+		}
+	}
+	for i, m := range models {
+		if !slices.Contains(models[:i], m) {
+			r, _ := l.changeOf(m)
+			changes = append(changes, change{r, nil})
+		}
+	}
+	return changes
 }
 
 // locksFirst is the condition of a trigger under which its statement is the first of its transaction to lock rows.
@@ -117,26 +150,19 @@ func locksFirst() pg.Expr {
 	return pg.AllOf(pg.Eq(pg.Fn("pg_trigger_depth"), pg.Lit("0")), pg.IsNull(pg.Fn("pg_current_xact_id_if_assigned")))
 }
 
-// moving tells whether the statements of an event move a key of existing rows, and by which columns that they set.
-func (l *lowering) moving(k link, m *schema.Model, keeper *pg.KeeperEvent) (columns []string, moves bool) {
-	for _, s := range keeper.Steps {
-		step := &pg.KeeperEvent{Event: keeper.Event, Steps: []pg.KeeperStep{s}}
-		if l.walk(step, m).writes(k) {
-			columns, moves = union(columns, l.settable(m, step)), true
-		}
-	}
-	if keeper.Event == "update" && m == k.owner {
-		step := &pg.KeeperEvent{Steps: []pg.KeeperStep{&pg.Keep{Watched: []string{k.column}}}}
-		if own := l.settable(m, step); len(own) > 0 {
-			columns, moves = union(columns, own), true
-		}
-	}
-	return columns, moves
+// moves tells whether a statement moves a key of existing rows.
+func (c change) moves(k link) bool {
+	rows := c.rows[k.owner]
+	return rows != nil && rows.columns[k.column] && !(rows.isHeld && rows.isWhole)
 }
 
-// isSetIn tells whether the key is a column of a model's rows that statements set.
-func (k link) isSetIn(m *schema.Model) bool {
-	return m == k.owner && slices.ContainsFunc(writtenColumnsOf(m), func(f *schema.Field) bool { return f.Column == k.column })
+// comesFrom tells whether a statement on a model's table may hold a row behind a key when it waits for a row that is not
+// beyond those with the key.
+func (c change) comesFrom(k link, m *schema.Model, event string) bool {
+	holds := c.rows[k.to] != nil && c.rows[k.to].strength == "no key update" || m == k.to && event != "insert"
+	return holds && slices.ContainsFunc(c.inOrder(), func(rows *reached) bool {
+		return !rows.isHeld && c.rank(rows.model) > c.rank(k.to) && c.rank(rows.model) <= c.rank(k.owner)
+	})
 }
 
 // shareLinked has an update lock the rows to which it will move keys, before it locks its own. So it needs no turn; nor
@@ -144,14 +170,13 @@ func (k link) isSetIn(m *schema.Model) bool {
 func (l *lowering) shareLinked(b *builder, values pg.Expr) {
 	links := slices.Clone(l.links())
 	slices.SortStableFunc(links, func(x, y link) int { return cmp.Compare(l.rank(x.to), l.rank(y.to)) })
-	keeper := &pg.KeeperEvent{Event: "update", Steps: l.updateSteps(b.model)}
 	var statements []pg.Statement
 	var needTurn []pg.Expr // the conditions under which another row's key moves
 	moves := false
 	for _, k := range links {
-		columns, _ := l.moving(k, b.model, keeper)
 		for _, w := range levels(b.action).writes {
-			if !slices.Contains(columns, w.field.Column) {
+			r, _ := l.changeOf(b.model, w.field.Column)
+			if !(change{reaching: r}).moves(k) {
 				continue
 			}
 			moves = true
@@ -160,7 +185,7 @@ func (l *lowering) shareLinked(b *builder, values pg.Expr) {
 			if given == nil {
 				given = pg.True()
 			}
-			if !k.isSetIn(b.model) || w.field.Column != k.column || w.readsRow() {
+			if b.model != k.owner || w.field.Column != k.column || w.readsRow() {
 				needTurn = append(needTurn, given)
 				continue
 			}
@@ -186,47 +211,4 @@ func (l *lowering) shareLinked(b *builder, values pg.Expr) {
 // readsRow tells whether the value is known only when the row is locked.
 func (w write) readsRow() bool {
 	return w.set != nil && slices.ContainsFunc(expr.Paths(w.set.Value), func(p *expr.Path) bool { return p.Root == expr.RootRow })
-}
-
-// writes tells whether the keepers called for a statement move a key of existing rows.
-func (w *lockWalk) writes(k link) bool {
-	return slices.ContainsFunc(w.written, func(s *pg.Keep) bool {
-		return s.Table == k.owner.Table && slices.Contains(s.Columns(), k.column)
-	})
-}
-
-// comesFrom tells whether a statement may hold a row behind a key when it waits for a row that is not beyond those with
-// the key.
-func (w *lockWalk) comesFrom(k link, event string) bool {
-	holds := w.own == k.to && event != "insert"
-	for _, h := range w.held {
-		holds = holds || h.table == k.to && !h.isShared
-	}
-	return holds && slices.ContainsFunc(w.held, func(h held) bool {
-		return w.rank(h.table) > w.rank(k.to) && w.rank(h.table) <= w.rank(k.owner)
-	})
-}
-
-// settable returns the columns that statements can set of those that a keeper watches.
-func (l *lowering) settable(m *schema.Model, k *pg.KeeperEvent) []string {
-	watched := map[string]bool{}
-	for _, s := range k.Steps {
-		if s, ok := s.(*pg.Keep); ok {
-			for _, c := range s.Watched {
-				watched[c] = true
-			}
-		}
-	}
-	l.follow(m, func(column, source string) bool {
-		isNew := watched[column] && !watched[source]
-		watched[source] = watched[source] || isNew
-		return isNew
-	})
-	var columns []string
-	for _, f := range writtenColumnsOf(m) {
-		if watched[f.Column] {
-			columns = append(columns, f.Column)
-		}
-	}
-	return columns
 }

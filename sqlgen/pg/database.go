@@ -95,10 +95,10 @@ type Table struct {
 	Constraints []*Constraint `json:"constraints"` // primary key, unique, check; in this order
 	References  []*Reference  `json:"references,omitempty"`
 	Indexes     []*Index      `json:"indexes,omitempty"`
-	Guard       *Guard        `json:"guard,omitempty"` // nil if no column is kept by triggers
-	Keepers     []*Keeper     `json:"keepers,omitempty"`
 	Functions   []*Function   `json:"functions,omitempty"` // of triggers that keep columns
-	Tester      *Tester       `json:"tester,omitempty"`    // nil if every rule is tested at each statement
+	Guard       *Function     `json:"guard,omitempty"`     // such functions of older releases
+	Keepers     []*Function   `json:"keepers,omitempty"`
+	Tester      *Tester       `json:"tester,omitempty"` // nil if every rule is tested at each statement
 	Triggers    []*Trigger    `json:"triggers,omitempty"`
 	Policies    []*Policy     `json:"policies,omitempty"`
 	Grants      []*Grant      `json:"grants,omitempty"`
@@ -194,6 +194,37 @@ type Trigger struct {
 
 	Text   string `json:"-"` // the statement that makes it
 	Digest string `json:"digest"`
+}
+
+// What the names of triggers begin with that keep columns, that start them, that guard them, and that take turns for
+// statements on them.
+const (
+	KeeperTriggers = "_400_keep_"
+	StartTriggers  = "_060_start_"
+	GuardTriggers  = "_050_guard_"
+	TurnTriggers   = "_010_turns_"
+)
+
+// IsKeeping tells whether a trigger keeps columns, or helps with that.
+func (t *Trigger) IsKeeping() bool {
+	for _, begins := range []string{KeeperTriggers, StartTriggers, GuardTriggers, TurnTriggers, "_060_copy"} { // the last one in older releases
+		if strings.HasPrefix(t.Name, begins) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestTrigger is the name of the trigger that calls a tester.
+const TestTrigger = "_500_validate"
+
+// Tester is a trigger function that tests rules of a table's rows when all rows of a transaction are written. These
+// rules mention columns that triggers keep, which are not right before.
+type Tester struct {
+	Name   string        `json:"name"`  // in the schema of its table
+	Rules  []*Constraint `json:"rules"` // checks, in the order in which they are tested
+	Text   string        `json:"-"`     // the statement that makes it
+	Digest string        `json:"digest"`
 }
 
 // Command is a command that a policy governs.

@@ -48,6 +48,13 @@ func ReadDescription(text []byte) (*Database, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read a description: %w", err)
 	}
+	for _, t := range d.Tables {
+		if t.Guard != nil {
+			t.Functions = append(t.Functions, t.Guard)
+		}
+		t.Functions = append(t.Functions, t.Keepers...)
+		t.Guard, t.Keepers = nil, nil
+	}
 	return d.Database, nil
 }
 

@@ -8,6 +8,9 @@ type Select struct {
 	Joins   []Join
 	Where   Expr // nil means none
 
+	GroupBy []Expr // none means none
+	Having  Expr   // nil means none
+
 	UnionAll []*Select // queries whose rows follow, before the order
 
 	OrderBy []Order
@@ -129,6 +132,7 @@ type Named struct {
 type Update struct {
 	Schema, Table string
 	Set           []Assignment
+	From          From // other rows, which Set and Where may read; nil means none
 	Where         Expr
 	Returning     []Expr // none means none
 	Into          *Variable

@@ -133,7 +133,8 @@ func (m *Mentioned) query(q *Select) {
 		m.from(j.With)
 		m.expr(j.On)
 	}
-	m.exprs([]Expr{q.Where, q.Limit, q.Offset})
+	m.exprs([]Expr{q.Where, q.Having, q.Limit, q.Offset})
+	m.exprs(q.GroupBy)
 	for _, u := range q.UnionAll {
 		m.query(u)
 	}
