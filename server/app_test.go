@@ -33,7 +33,7 @@ func app() *release.Manifest {
 				Inputs: []release.Input{{Path: "values.title", Table: "note", Field: "title"}}},
 			{Name: "deleteAuthor", Kind: release.Delete, Model: "Author", Function: "delete_author", Input: "GetNoteInput", LookUp: "id"},
 			{Name: "listNotes", Kind: release.List, Model: "Note", Function: "list_notes", Input: "ListNotesInput",
-				Foreseen: &release.Foreseen{Function: "list_notes__foreseen", Forms: []string{"title.equals"}, Seeks: true}},
+				Foreseen: []*release.Foreseen{{Function: "list_notes__foreseen", Forms: []string{"title.equals"}, Seeks: true}}},
 			{Name: "nap", Kind: release.Read, Model: "Note", Function: "nap", Input: "NapInput"},
 			{Name: "whoAmI", Kind: release.Read, Model: "Note", Function: "who_am_i", Input: "Empty", Custom: true},
 			{Name: "echo", Kind: release.Read, Model: "Note", Function: "who_am_i", Input: "Any"},

@@ -269,8 +269,8 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 	for _, a := range m.Actions {
 		plain := func(function string) string { return function + " (" + release.PlainSignature + ")" }
 		calls := []string{a.Function + " (" + a.Signature() + ")"}
-		if a.Foreseen != nil {
-			calls = append(calls, a.Foreseen.Function+" ("+a.Foreseen.Signature()+")")
+		for _, f := range a.Foreseen {
+			calls = append(calls, f.Function+" ("+f.Signature()+")")
 		}
 		for _, called := range calls {
 			result := "text"
@@ -409,10 +409,10 @@ func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *r
 	built.call.custom = a.Custom
 	built.call.writes, built.call.who.Action = a.Kind.Writes(), a.Name
 	built.takesSealed = takesSecrets || reader.TakesPasswords() || len(sealed) > 0
-	if a.Foreseen != nil {
-		built.seeks = a.Foreseen.Seeks
-		for i, set := range a.Foreseen.Forms {
-			form := newStatement(installed, strconv.Itoa(i)+"_"+a.Foreseen.Function, answer.NewForm(m, a, set, s.config.PageLimit))
+	for _, f := range a.Foreseen {
+		built.seeks = f.Seeks
+		for i, set := range f.Forms {
+			form := newStatement(installed, strconv.Itoa(i)+"_"+f.Function, answer.NewForm(m, a, f, set, s.config.PageLimit))
 			form.shared, form.who.Action = true, a.Name
 			built.forms[set] = form
 		}

@@ -49,7 +49,7 @@ func TestRefusalToServe(t *testing.T) {
 		{name: "a table without row security", sql: "alter table app.note disable row level security", want: "table app.note has no row security"},
 		{name: "a function that is not there", change: func(m *release.Manifest) { m.Actions[0].Function = "gone" },
 			want: "action getNote: no function api.gone (jsonb, jsonb) with result text"},
-		{name: "a form that is not there", change: func(m *release.Manifest) { m.Actions[4].Foreseen.Function = "gone" },
+		{name: "a form that is not there", change: func(m *release.Manifest) { m.Actions[4].Foreseen[0].Function = "gone" },
 			want: "action listNotes: no function api.gone"},
 		{name: "facets that are not there", change: func(m *release.Manifest) { m.Actions[4].Facets = "gone" },
 			want: "action listNotes: no function api.gone (jsonb, jsonb) with result text"},

@@ -292,13 +292,13 @@ func TestArgumentsOfForms(t *testing.T) {
 			'2026-01-01'::date + n % 5, '2026-01-01Z'::timestamptz + n * interval '1 hour', n % 4 * interval '1 day', nullif('h' || n % 2, 'h0'), 't0', n % 2
 		from generate_series(0, 39) as n`, text)
 	for action, want := range map[string]string{
-		"things": "text, text, bigint, numeric, boolean, date, interval, text, text, text, date, timestamp with time zone, bigint, date, text, bigint, text, text, text",
+		"things": "text, text, bigint, numeric, boolean, date, interval, bigint, date, text, bigint, text, text, text",
 		"keyed":  "text, text, bigint, jsonb, text",
-		"owned":  "text, text, bigint, text, text, text",
-		"anyOf":  "jsonb, jsonb, text", // an array
-		"formed": "jsonb, jsonb, text", // its input has the name of an argument
+		"owned":  "text, bigint, text, text, text",
+		"anyOf":  "text, text, bigint, text, text, text", // an array has no form
+		"formed": "text, bigint, text, text, text",       // so has none whose input has the name of an argument
 	} {
-		if got := a.action(t, action).Foreseen.Signature(); got != want {
+		if got := a.action(t, action).Foreseen[0].Signature(); got != want {
 			t.Errorf("%s takes (%s), want (%s)", action, got, want)
 		}
 	}
@@ -359,15 +359,15 @@ func TestArgumentsOfForms(t *testing.T) {
 // TestParametersOfForms tests that a form reads one row more than its page has, and the one at the cursor.
 func TestParametersOfForms(t *testing.T) {
 	t.Parallel()
-	action := &release.Action{Name: "list", Kind: release.List, Function: "list", Record: "R", Foreseen: &release.Foreseen{
+	action := &release.Action{Name: "list", Kind: release.List, Function: "list", Record: "R", Foreseen: []*release.Foreseen{{
 		Function: "list__foreseen", Forms: []string{"a.equals"}, Seeks: true, Arguments: []release.Argument{
 			{Name: "a", Type: "text", Input: "where.a.equals"}, {Name: "after_at", Type: "text", Input: "position.0"},
 			{Name: "after_id", Type: "text", Input: "position.1"}, {Name: "first", Type: "bigint", Input: "first"}, {Name: "caller", Type: "text"},
 			{Name: "access_token", Type: "text"},
 		},
-	}}
+	}}}
 	m := &release.Manifest{Records: map[string][]release.Member{"R": {{Name: "id", Column: "id", Type: release.TextMember}}}}
-	plan := answer.NewForm(m, action, "a.equals", 0)
+	plan := answer.NewForm(m, action, action.Foreseen[0], "a.equals", 0)
 	if sql, want := plan.Begin(answer.Page{}, nil).Statement().SQL, `select "id" from "api"."list__foreseen"($1, $2, $3, $4, $5, $6, 'a.equals')`; sql != want {
 		t.Errorf("got %s, want %s", sql, want)
 	}

@@ -73,8 +73,8 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 			volatility = "v"
 		}
 		told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", a.Function, a.Signature(), resultOf(m, a), volatility))
-		if a.Foreseen != nil {
-			told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", a.Foreseen.Function, a.Foreseen.Signature(), resultOf(m, a), volatility))
+		for _, f := range a.Foreseen {
+			told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", f.Function, f.Signature(), resultOf(m, a), volatility))
 		}
 		if a.Facets != "" {
 			told = append(told, fmt.Sprintf("%s(%s) returns text, volatility s", a.Facets, release.PlainSignature))
@@ -86,6 +86,7 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 	compareFacts(t, "functions", told, facts(t, conn, `
 		select format('%s(%s) returns %s, volatility %s', proname, oidvectortypes(proargtypes), case when typtype = 'c' then 'app.' || typname else typname end, provolatile)
 		from pg_proc join pg_type on pg_type.oid = prorettype where pronamespace = 'api'::regnamespace
+			and obj_description(pg_proc.oid) not like '%: the next rows of the arm %' -- which other functions call
 	`))
 
 	s := sampler{t: t, schemas: m.Schemas}

@@ -84,10 +84,12 @@ func call(ctx context.Context, conn *pgx.Conn, plan *answer.Plan, into *answer.A
 // Form names the form of a list that a request may use: of this operator set, for a plain
 // page, behind a cursor or not.
 func Form(a *release.Action, operators string, isPlain, hasCursor bool) (name string, ok bool) {
-	if a.Foreseen == nil || !isPlain || hasCursor && !a.Foreseen.Seeks || !slices.Contains(a.Foreseen.Forms, operators) {
-		return "", false
+	for _, f := range a.Foreseen {
+		if isPlain && (!hasCursor || f.Seeks) && slices.Contains(f.Forms, operators) {
+			return formName(a, operators), true
+		}
 	}
-	return formName(a, operators), true
+	return "", false
 }
 
 // formName writes a form as list_posts(state.equals).
@@ -145,9 +147,9 @@ func planOf(manifest, function string) (*answer.Plan, error) {
 		byFunction := map[string]*answer.Plan{}
 		for _, a := range m.Actions {
 			byFunction[a.Function] = answer.NewPlan(&m, a, 0)
-			if a.Foreseen != nil {
-				for _, operators := range a.Foreseen.Forms {
-					byFunction[formName(a, operators)] = answer.NewForm(&m, a, operators, 0)
+			for _, f := range a.Foreseen {
+				for _, operators := range f.Forms {
+					byFunction[formName(a, operators)] = answer.NewForm(&m, a, f, operators, 0)
 				}
 			}
 		}

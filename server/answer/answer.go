@@ -54,13 +54,12 @@ func NewPlan(m *release.Manifest, a *release.Action, limit int) *Plan {
 	return p
 }
 
-// NewForm plans the calls of a form that an action foresees.
-func NewForm(m *release.Manifest, a *release.Action, form string, limit int) *Plan {
+// NewForm plans the calls of a form that a function of an action foresees.
+func NewForm(m *release.Manifest, a *release.Action, f *release.Foreseen, form string, limit int) *Plan {
 	if a.Record == "" {
-		return newGuarded(a.Foreseen.Function, form)
+		return newGuarded(f.Function, form)
 	}
 	members := m.Records[a.Record]
-	f := a.Foreseen
 	p := newValue(f.Function, f.Arguments)
 	p.record, p.pages = NewRecord(members), newPages(a, members, callOf(f.Function, f.Arguments, form), true, limit)
 	p.usual = p.pages.plain

@@ -177,6 +177,7 @@ type pageAnswer struct {
 	seeks      bool   // whether the first row must be the one at the cursor
 	cursor     []byte // its content
 	hasStrayed bool   // it was not the one
+	leaves     bool   // whether the form leaves the page to the function of the action
 }
 
 // beginPage prepares an answer for a page.
@@ -213,7 +214,7 @@ func (a *Answer) rowsToRead() int {
 
 func (a *Answer) restartPage() {
 	a.count, a.starts, a.first, a.last = 0, a.starts[:0], a.first[:0], a.last[:0]
-	a.more, a.isFull, a.rowsBefore, a.total, a.hasStrayed = false, false, false, "", false
+	a.more, a.isFull, a.rowsBefore, a.total, a.hasStrayed, a.leaves = false, false, false, "", false, false
 	a.facets = a.facets[:0]
 }
 
@@ -267,6 +268,7 @@ func (a *Answer) pageRow(values [][]byte) (more bool) {
 	}
 	switch {
 	case values[0] == nil: // no row
+		a.leaves = p.isForm
 		return true
 	case a.hasStrayed:
 		return true
@@ -307,10 +309,12 @@ func (a *Answer) pageRow(values [][]byte) (more bool) {
 // pageStart is the beginning of a page.
 const pageStart = `{"results":[`
 
-// IsUnsure tells that the page was requested from a form, and no row was at its cursor.
-// Then it is unknown whether rows precede the page, and the caller must use the function
-// of the action.
-func (a *Answer) IsUnsure() bool { return a.pageAnswer != nil && a.seeks && !a.rowsBefore }
+// IsUnsure tells that the page was requested from a form, and that the caller must use the
+// function of the action: the form leaves the page to it, or no row was at the cursor, so
+// that it is unknown whether rows precede the page.
+func (a *Answer) IsUnsure() bool {
+	return a.pageAnswer != nil && (a.leaves || a.seeks && !a.rowsBefore)
+}
 
 // readInfo reads the data that a function returns about its page: whether rows lie on the
 // other side of it, t or f, and how many match in total, if they were counted.

@@ -1,33 +1,26 @@
--- The facets of a list, as the JSON of the answer, in one statement that reads each row once. Each of `ways` is the
--- rest of a query, from `from` on, that finds rows as list__row. As for platform.pick_page, it runs without row
--- security, so that every condition may use an index. `shown` is the query over list__rows that reads them under row
--- security. For the i-th facet it gives value_i and, if the list can be filtered by the field of the facet, own_i:
--- whether the row satisfies that filter. A row counts for a facet if it satisfies the filters on the fields of all
--- other facets.
+-- The facets of a list, as the JSON of the answer, in one statement that reads each row once. As for platform.pick_page,
+-- rows are found without row security, so that every condition may use an index. `columns` are those that are read of
+-- them as list__rows, and `shown` is the query over list__rows that reads them under row security. For the i-th facet it
+-- gives value_i and, if the list can be filtered by the field of the facet, own_i: whether the row satisfies that
+-- filter. A row counts for a facet if it satisfies the filters on the fields of all other facets.
 --
 -- All of this is made of fragments fixed at compile time, never of text from a request: $1 is the filter, and $3 are
--- the values that ways look behind.
+-- the values of the caller.
 create or replace function platform.facets(
   input jsonb,
   facets platform.facet[],
   shown text,
-  ways text[],
-  ends text[] default '{""}',
-  lists platform.text_list[] default '{}'
+  alias text,
+  columns text,
+  filter text,
+  ways platform.way[],
+  own text[] default '{}'
 ) returns text
 language plpgsql
 stable
 security invoker
 as $$
 declare
-  v_rows text := platform.merged_sql(
-    array(
-      select case when way.rest = '' then '' else 'select list__row.*' || way.rest end
-      from unnest(ways) with ordinality as way (rest, place)
-      order by way.place
-    ),
-    ends, '', 'union'
-  );
   v_list text;
   v_facets text;
 begin
@@ -48,13 +41,15 @@ begin
   into v_list
   from unnest(facets) with ordinality as facet (name, form, is_filtered, place);
 
-  execute 'with list__rows as (' || v_rows || '), list__values as (' || shown || ') select row_to_json(told)::text from (select '
+  execute 'with list__rows as (' || platform.merged_sql(ways, alias, columns, filter, true) || '), list__values as (' || shown || ') select row_to_json(told)::text from (select '
     || v_list || ') as told'
   into v_facets
-  using input->'where', null::jsonb, lists;
+  using input->'where', null::jsonb, own;
   return v_facets;
 end;
 $$;
 
-comment on function platform.facets(jsonb, platform.facet[], text, text[], text[], platform.text_list[]) is 'The facets of a list.';
-grant execute on function platform.facets(jsonb, platform.facet[], text, text[], text[], platform.text_list[]) to sternpost_caller;
+comment on function platform.facets(jsonb, platform.facet[], text, text, text, text, platform.way[], text[])
+  is 'The facets of a list.';
+grant execute on function platform.facets(jsonb, platform.facet[], text, text, text, text, platform.way[], text[])
+  to sternpost_caller;

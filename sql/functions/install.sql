@@ -50,14 +50,14 @@
 {{ template "is_file_array.sql" . }}
 {{ template "longest.sql" . }}
 
-{{ template "few.sql" . }}
-{{ template "merged_sql.sql" . }}
+{{ template "enough.sql" . }}
 {{ template "order_sql.sql" . }}
+{{ template "merged_sql.sql" . }}
+{{ template "stretch_sql.sql" . }}
 {{ template "requested_order.sql" . }}
 {{ template "ranges_beyond.sql" . }}
 {{ template "at_sql.sql" . }}
 {{ template "pick_page.sql" . }}
-{{ template "read_page.sql" . }}
 {{ template "facet_sql.sql" . }}
 {{ template "facets.sql" . }}
 {{ template "operator_paths.sql" . }}

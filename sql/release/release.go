@@ -135,9 +135,8 @@ type Action struct {
 	// jsonb), which Early always takes.
 	Arguments []Argument `json:"arguments,omitempty"`
 
-	// Foreseen is the function with a statement for each foreseen operator set of a list;
-	// nil means none.
-	Foreseen *Foreseen `json:"foreseen,omitempty"`
+	// Foreseen are the functions with a statement for each foreseen operator set of a list.
+	Foreseen []*Foreseen `json:"foreseen,omitempty"`
 
 	// Order is the default order of a list whose function returns rows, the id last;
 	// Sortable is the order that requests may choose.
@@ -229,9 +228,10 @@ func (f *Foreseen) Signature() string {
 	return typesOf(f.Arguments) + ", text"
 }
 
-// Foreseen is the function of a list for the foreseen operator sets. A request may use the
-// form of its set if it has no paging inputs but first and after, and no orderBy; every
-// other request uses the action's function.
+// Foreseen is a function of a list for foreseen operator sets. A request may use the form
+// of its set if it has no paging inputs but first and after, and no orderBy; every other
+// request uses the action's function. So does one that a form answers with a row of
+// nulls.
 type Foreseen struct {
 	Function string   `json:"function"` // in schema api
 	Forms    []string `json:"forms"`    // the sets, as OperatorSet writes them

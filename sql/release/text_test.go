@@ -18,7 +18,7 @@ func TestManifestText(t *testing.T) {
 		Models:  []release.Model{{Name: "M", Doc: "d", Table: "m"}, {Name: "U", IsUnion: true}},
 		Actions: []*release.Action{{
 			Name: "a", Kind: release.List, Model: "M", Doc: "d", Function: "a", Record: "M", Early: "e", Input: "AInput", Result: "AResult",
-			Foreseen: &release.Foreseen{Function: "a__foreseen", Forms: []string{""}, Seeks: true}, Inputs: []release.Input{{Path: "p", Table: "t", Field: "f"}}, LookUp: "id", Anonymous: true,
+			Foreseen: []*release.Foreseen{{Function: "a__foreseen", Forms: []string{""}, Seeks: true}}, Inputs: []release.Input{{Path: "p", Table: "t", Field: "f"}}, LookUp: "id", Anonymous: true,
 			Rules: []string{"true"}, Custom: true, Access: []string{"always"},
 		}},
 		Records:     map[string][]release.Member{"M": {{Name: "aB", Column: "a_b", Type: release.TextMember, Array: true, Embedded: true}}},

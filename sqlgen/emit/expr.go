@@ -103,6 +103,9 @@ func exprDoc(e pg.Expr) (doc, int) {
 	case *pg.RowNumber:
 		return group("row_number() over (order by", nest(line, commaLines(orders(e.OrderBy))), ")"), bindPrimary
 	case *pg.Fragment:
+		if parts := pieces(fragment(e)); len(parts) > 1 {
+			return group(parts[0], nest(line, "|| ", join(cat(line, "|| "), parts[1:]))), bindOperator
+		}
 		return pg.Quote(fragment(e)), bindPrimary
 	case *pg.Filters:
 		return filters(e), bindPrimary
@@ -165,7 +168,15 @@ func concatenation(e *pg.Binary) doc {
 	collect = func(x pg.Expr) {
 		if b, ok := x.(*pg.Binary); ok && b.Op == "||" {
 			collect(b.Left)
-			parts = append(parts, expr(b.Right, bindAdd))
+			if f, ok := b.Right.(*pg.Fragment); ok {
+				collect(f)
+			} else {
+				parts = append(parts, expr(b.Right, bindAdd))
+			}
+			return
+		}
+		if f, ok := x.(*pg.Fragment); ok {
+			parts = append(parts, pieces(fragment(f))...)
 			return
 		}
 		parts = append(parts, expr(x, bindOperator))
@@ -232,6 +243,9 @@ func fragment(e *pg.Fragment) string {
 	if e.Value != nil {
 		text += oneLine(expr(e.Value, bindNot))
 	}
+	if e.Columns != nil {
+		text += strings.TrimPrefix(oneLine(columns(e.Columns)), " ")
+	}
 	if e.Select != nil {
 		text += oneLine(selectDoc(e.Select))
 	}
@@ -241,23 +255,44 @@ func fragment(e *pg.Fragment) string {
 	return text + e.Suffix
 }
 
+// pieces are the literals that a text is joined of: one, or several where a long one would wrap.
+func pieces(text string) []doc {
+	var parts []doc
+	for len(text) > longestPiece {
+		at := -1
+		for _, word := range []string{" from ", " join ", " where ", " and ", " or ", " cross ", ", "} {
+			if i := strings.LastIndex(text[:longestPiece], word); i > at {
+				at = i
+			}
+		}
+		if at <= 0 {
+			break
+		}
+		parts, text = append(parts, pg.Quote(text[:at])), text[at:]
+	}
+	return append(parts, pg.Quote(text))
+}
+
+// longestPiece is the length of a literal that fits on a line in the middle of a function.
+const longestPiece = 90
+
 // filters lays out the JSON of filters with a field per line once a line would wrap. Its spaces mean nothing.
 func filters(e *pg.Filters) doc {
 	open := "'{"
-	members := make([]doc, len(e.Fields))
-	for i, f := range e.Fields {
-		parts := []string{f.Kind, oneLine(expr(f.Value, bindOperator))}
-		if f.Rows != nil {
-			parts = append(parts, oneLine(tailDoc(f.Rows)))
-		}
-		for n, p := range parts {
-			parts[n] = jsonText(p)
-		}
-		member := pg.Quote(jsonText(f.Name) + ": [" + strings.Join(parts, ", ") + "]")
-		if strings.HasPrefix(member, "E") {
+	inside := func(text string) doc { // of the literal
+		quoted := pg.Quote(text)
+		if strings.HasPrefix(quoted, "E") {
 			open = "E'{"
 		}
-		members[i] = member[strings.Index(member, "'")+1 : len(member)-1]
+		return quoted[strings.Index(quoted, "'")+1 : len(quoted)-1]
+	}
+	members := make([]doc, len(e.Fields))
+	for i, f := range e.Fields {
+		parts := []doc{inside(jsonText(f.Kind)), inside(jsonText(oneLine(expr(f.Value, bindOperator))))}
+		if f.Rows != nil {
+			parts = append(parts, inside(jsonText(oneLine(tailDoc(f.Rows)))))
+		}
+		members[i] = cat(inside(jsonText(f.Name)), ": ", bracketedLines("[", parts, "]"))
 	}
 	return bracketedLines(open, members, "}'")
 }

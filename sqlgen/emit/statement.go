@@ -41,6 +41,11 @@ func statement(s pg.Statement) doc {
 		return execute(s)
 	case *pg.ReturnExecute:
 		return cat("return query execute", nest(hard, expr(s.Text, bindAny), using(s.Using)), ";")
+	case *pg.ReturnNext:
+		if s.Row == nil {
+			return cat("return next;")
+		}
+		return cat("return next ", expr(s.Row, bindAny), ";")
 	case *pg.ForEach:
 		return forEach(s)
 	case *pg.ForElement:

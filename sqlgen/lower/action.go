@@ -25,7 +25,7 @@ func (l *lowering) body(a *schema.Action) []*pg.Function {
 	case a.Union != nil && a.Kind == schema.Get:
 		return []*pg.Function{l.unionGet(a)}
 	case a.Union != nil:
-		return append([]*pg.Function{l.unionList(a)}, l.facetsOf(a)...)
+		return append(l.unionList(a), l.facetsOf(a)...)
 	case a.Custom:
 		return []*pg.Function{l.custom(a)}
 	}
@@ -157,7 +157,6 @@ type builder struct {
 	bound       []*schema.Input // the inputs that policies read
 	tellsCaller bool            // whether the functions that end the call look for the caller
 	readsZone   bool            // whether periods of the filter begin with the caller's day
-	isAtFront   bool            // whether the page of a list is said to be at the front until it is found to be another
 
 	early        early // what the rules decide before any row is read
 	isNamed      bool  // whether the caller was not looked for; then a found row proves that the caller exists
@@ -167,12 +166,18 @@ type builder struct {
 
 	inputs []*pg.Variable            // variables that hold inputs, declared before the others
 	values map[*schema.Input]pg.Expr // values of the held inputs
+	held   []*pg.Variable            // variables that hold what the rules of a list compare rows with
 	given  map[*schema.Input]pg.Expr // whether a request gives an input; nil where the body of the request shows it
 }
 
 // begin starts a function of an action: it enters the context, then refuses callers whom no row could help.
 func (l *lowering) begin(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
-	b := l.enter(a, name, title, volatility)
+	return l.beginWith(a, name, title, volatility, nil)
+}
+
+// beginWith is begin for a function for forms of a list.
+func (l *lowering) beginWith(a *schema.Action, name, title string, volatility pg.Volatility, forms []argument) *builder {
+	b := l.enter(a, name, title, volatility, forms)
 	b.refuseEarly()
 	b.validate()
 	b.attachUploads()
@@ -198,6 +203,10 @@ func ownerOf(a *schema.Action) string {
 // refuseEarly ends the call of a caller whom the rules refuse for every row.
 func (b *builder) refuseEarly() {
 	b.early = decider{expression: b.expressionWithoutRow(ruleLogic)}.decideEarly(b.action.Rules)
+	if b.action.Kind == schema.List && !b.action.Custom && b.judgesRows() {
+		b.early = early{holds: b.known(b.early.holds), fails: b.known(b.early.fails)}
+		b.fn.Settings = append(b.fn.Settings, pg.Setting{Name: "random_page_cost", Value: "1.1"})
+	}
 	switch {
 	case pg.IsFalse(b.early.fails):
 	case pg.IsTrue(b.early.fails):
@@ -244,9 +253,9 @@ func (b *builder) declare(name, typ string, initial pg.Expr) *pg.Variable {
 
 // ownVariables are the variables of the functions themselves. One that is named for a column gives way to them.
 var ownVariables = []string{
-	"v_after", "v_arms", "v_conditions", "v_count", "v_ends", "v_entered", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_allowed", "v_is_backwards", "v_is_chosen",
-	"v_key", "v_keys", "v_most", "v_offset", "v_order", "v_page_rows", "v_path", "v_picked", "v_picks", "v_position", "v_positions", "v_range",
-	"v_ranges", "v_records", "v_result", "v_rows", "v_size", "v_sql", "v_total", "v_values", "v_ways",
+	"v_after", "v_arms", "v_count", "v_entered", "v_filter", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_backwards",
+	"v_key", "v_keys", "v_offset", "v_order", "v_page_rows", "v_picked", "v_position", "v_positions", "v_range", "v_ranges",
+	"v_records", "v_result", "v_rows", "v_size", "v_sql", "v_total", "v_values",
 }
 
 // variableFor declares a variable named for a column.

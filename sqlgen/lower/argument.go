@@ -51,11 +51,9 @@ func takesArguments(a *schema.Action) bool {
 	return mayTake(a, a.Function, argumentsOf(a))
 }
 
-// takesFormArguments tells whether the function for the forms of a list takes its arguments one by one. One that may
-// plan a statement for many values of the caller takes the filter as JSON.
-func takesFormArguments(a *schema.Action, function string) bool {
-	hasMany := slices.ContainsFunc(waysByPolicy(a.Model, a.Rules, asItIs), func(w way) bool { return w.oneOf != nil })
-	return !hasMany && !a.Custom && mayTake(a, function, formArguments(a))
+// takesFormArguments tells whether the function for the forms of a list can take its arguments.
+func takesFormArguments(a *schema.Action, function string, sets []operatorSet) bool {
+	return !a.Custom && mayTake(a, function, formArguments(a, sets))
 }
 
 // mayTake tells whether a function can take arguments of these names and types.
@@ -92,26 +90,39 @@ func argumentsOf(a *schema.Action) []argument {
 	return arguments
 }
 
-// formArguments returns the arguments of the forms of a list: the inputs that any of them takes, then the page.
-func formArguments(a *schema.Action) []argument {
+// formArguments returns the arguments of a function for forms of a list: the inputs that any of them takes, then the page.
+func formArguments(a *schema.Action, sets []operatorSet) []argument {
 	var arguments []argument
-	for _, in := range a.Reads {
-		path := requestPath(a, in)
-		if !in.Explicit {
-			if in.Optional && !hasEquals(in.Type) {
-				continue
-			}
-			path = append([]string{"where"}, filter{in, rowPath(a.Model, in)}.at("equals")...)
+	add := func(in *schema.Input, path []string) {
+		taken := argument{pg.Argument{Name: schema.SnakeForm(in.Name), Type: argumentType(in)}, dotted(path), in, false}
+		if !slices.Contains(arguments, taken) {
+			arguments = append(arguments, taken)
 		}
-		arguments = append(arguments, argument{pg.Argument{Name: schema.SnakeForm(in.Name), Type: argumentType(in)}, dotted(path), in, false})
 	}
-	if keys := ownOrder(a); canSeek(keys) {
+	for _, set := range sets {
+		for _, f := range set.equals {
+			add(f.input, append([]string{"where"}, f.at("equals")...))
+		}
+		for _, in := range set.given {
+			add(in, requestPath(a, in))
+		}
+	}
+	keys := orderOfForms(a)
+	if canSeek(keys) {
 		for i, k := range keys {
 			after := pg.Argument{Name: afterKey(k), Type: argumentTypeOf(k.field.Type.Kind)}
 			arguments = append(arguments, argument{after, fmt.Sprintf("position.%d", i), nil, false})
 		}
 	}
 	return append(arguments, argument{sizeArgument, sizeArgument.Name, nil, false})
+}
+
+// orderOfForms is the order in which the forms of a list find rows: of a union's, within each arm.
+func orderOfForms(a *schema.Action) []sortKey {
+	if a.Union != nil {
+		return keysOfArms(a)
+	}
+	return ownOrder(a)
 }
 
 // asksWhetherGiven tells whether an action treats an absent input differently from null.

@@ -343,7 +343,7 @@ func (l *lowering) decideFirst(a *schema.Action) *pg.Function {
 	name := l.functions.Take(functionName(a) + "__early")
 	l.early[a] = name
 	b := l.enter(a, name,
-		"action "+a.Name+" before any row is read: true is allowed, false refused, null depends on rows or inputs", pg.Stable)
+		"action "+a.Name+" before any row is read: true is allowed, false refused, null depends on rows or inputs", pg.Stable, nil)
 	b.isDeciding = true
 	b.fn.Comment = fmt.Sprintf("action %s of %s, decided early", a.Name, ownerOf(a))
 	b.fn.Returns = "boolean"

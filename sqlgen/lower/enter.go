@@ -14,8 +14,8 @@ import (
 // its statements and the policies read. It always sets all of them, to nothing if need be, so that no setting of an
 // earlier call in the same transaction counts. It sets nothing more, since each setting is work for every call.
 
-// enter starts a function of an action.
-func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
+// enter starts a function of an action, which takes forms as arguments if it is for forms of a list.
+func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Volatility, forms []argument) *builder {
 	b := &builder{
 		action: a, model: a.Model, table: tableOf(a),
 		hidesRefused: l.schema.Config.HideRefusedRows,
@@ -25,13 +25,16 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 		b.names.Take(name)
 	}
 	arguments := []pg.Argument{{Name: "input", Type: "jsonb"}, {Name: "context", Type: "jsonb"}}
-	switch forms := l.specialized[a]; {
+	switch {
+	case forms != nil:
+		arguments = append(b.takeArguments(forms), formArgument)
+		for _, in := range a.Reads {
+			if b.values[in] == nil { // no request for these forms gives it
+				b.values[in], b.given[in] = pg.As(pg.Null(), variableType(in.Type)), pg.False()
+			}
+		}
 	case name == functionName(a) && takesArguments(a):
 		arguments = b.takeArguments(argumentsOf(a))
-	case forms != nil && name == forms.Function && forms.Arguments != nil:
-		arguments = append(b.takeArguments(formArguments(a)), formArgument)
-	case forms != nil && name == forms.Function:
-		arguments = append(arguments, formArgument)
 	}
 	b.fn = &pg.Function{
 		Schema:      apiSchema,
@@ -150,9 +153,6 @@ func (b *builder) entered() []*pg.Variable {
 			}
 			set(part.name+"."+name, value)
 		}
-	}
-	if b.isAtFront { // platform.pick_page says what it knows of another page
-		set("page", pg.Str("f"))
 	}
 	for _, in := range b.bound {
 		set("inputs."+schema.SnakeForm(in.Name), marked(pg.As(b.value(in), "text")))

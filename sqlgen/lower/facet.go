@@ -30,15 +30,14 @@ func (l *lowering) facetsOf(a *schema.Action) []*pg.Function {
 	b.fn.Returns = "text"
 	b.readsZone = filtersByPeriod(a)
 	g := generalList{b: b, where: member(input, "where"), indexed: l.indexed[a.Model]}
-	var shown pg.Expr
-	var ways []pg.Expr
+	var arguments []pg.Expr
 	if a.Union != nil {
-		shown, ways = g.facetsOfUnion()
+		arguments = g.facetsOfUnion()
 	} else {
-		shown, ways = g.facetsOfModel()
+		arguments = g.facetsOfModel()
 	}
 	b.step("Each row is read once, for all facets.", &pg.Return{
-		Value: pg.Fn("platform.facets", append([]pg.Expr{input, facetsArray(a), shown}, ways...)...),
+		Value: pg.Fn("platform.facets", append([]pg.Expr{input, facetsArray(a)}, arguments...)...),
 	})
 	return []*pg.Function{b.finish()}
 }
@@ -96,58 +95,58 @@ func (g generalList) facetScope(root *scope, i int) *scope {
 	return c
 }
 
-// begin begins the query of the rows that facets count, as text: it shows whether a row satisfies the conditions on the
-// field of each facet. The rest of the query follows, from its from on.
-func (f *facets) begin() pg.Expr {
-	before := &pg.Fragment{Prefix: " from (", Select: &pg.Select{Columns: f.picked}}
-	parts := []pg.Expr{before}
+// columns are the columns of the rows that facets count, as text: each shows whether it satisfies the conditions on the
+// field of each facet.
+func (f *facets) columns() pg.Expr {
+	parts := []pg.Expr{&pg.Fragment{Columns: f.picked}}
 	for i, own := range f.own {
 		if own != nil {
-			before.Suffix += ", true"
-			before = &pg.Fragment{Prefix: " as " + ownName(i)}
-			parts = append(parts, own, before)
+			parts = append(parts, pg.Str(", true"), own, pg.Str(" as "+ownName(i)))
 		}
 	}
 	return concatenated(parts...)
 }
 
-// origin is where the rows of a model that facets count come from. begin is the beginning of their query.
-func (f *facets) origin(m *schema.Model, begin, sql pg.Expr) origin {
-	return origin{model: m, sql: concatenated(begin, sql), end: facetsEnd, columns: listRow + ".*", alias: listRow}
-}
-
-const facetsEnd = ") as " + listRow + " where true"
-
 func valueName(i int) string { return fmt.Sprintf("value_%d", i+1) }
 func ownName(i int) string   { return fmt.Sprintf("own_%d", i+1) }
 
-// facetsOfModel picks the rows of a model. It returns the query of the values that are read of them, and the ways in
-// which they are found. Where row security admits every row, the rows are read as they are picked.
-func (g *generalList) facetsOfModel() (shown pg.Expr, ways []pg.Expr) {
+// facetsOfModel returns the arguments of platform.facets for the rows of a model. Where row security admits every row,
+// the rows are read as they are picked.
+func (g *generalList) facetsOfModel() []pg.Expr {
 	b := g.b
 	values := make([]pg.Output, len(b.action.Facets))
 	for i, f := range b.action.Facets {
 		values[i] = pg.Output{Value: pg.Col(b.table, f.Field.Column), As: valueName(i)}
 	}
-	g.facets = &facets{action: b.action, own: make([]*pg.Variable, len(values))}
-	g.sql = b.own("v_sql", "text", nil)
+	g.facets = &facets{action: b.action, own: make([]*pg.Variable, len(values)), picked: []pg.Output{{Value: pg.Col(b.table, "id")}}}
+	t := text{b: b}
 	if pg.IsTrue(policyRule(b.model, b.action.Rules)) {
 		g.facets.picked = values
-		g.readFrom(b.stored())
-		return pg.Str("select * from " + listRows), []pg.Expr{g.soleWay()}
+		g.filterBy("v_filter")
+		return []pg.Expr{
+			pg.Str("select * from " + listRows), pg.Str(b.table), g.facets.columns(), g.sql, wayArray(t.source(pg.Qualified(appSchema, b.table), pg.True())),
+		}
 	}
-	g.facets.picked = []pg.Output{{Value: pg.Col(b.table, "id")}}
-	g.readFrom(b.related())
-	shown = &pg.Fragment{Select: g.facets.shown(b.table, values, nil)}
-	if g.merge != nil {
-		return shown, g.merge.arguments()
+	g.filterBy("v_filter")
+	ways := []pg.Expr{t.source(b.source(), pg.True())}
+	if b.judgesRows() {
+		ways = nil
+		for _, w := range b.admission().ways {
+			ways = append(ways, t.row(b.source(), w.conditions()))
+		}
 	}
-	return shown, []pg.Expr{g.soleWay()}
+	shown := &pg.Fragment{Select: g.facets.shown(b.table, values, nil)}
+	return []pg.Expr{
+		shown, pg.Str(b.table), g.facets.columns(), g.sql, b.unlessAllowed(ways, []pg.Expr{t.source(b.source(), pg.True())}), t.array(),
+	}
 }
 
-// soleWay is the only way in which rows are found.
-func (g generalList) soleWay() pg.Expr {
-	return &pg.Array{Elements: []pg.Expr{g.origin().with(pg.True())}}
+// unlessAllowed are the ways in which rows are found, others if the caller is allowed every row.
+func (b *builder) unlessAllowed(ways, allowed []pg.Expr) pg.Expr {
+	if !b.judgesRows() || pg.IsFalse(b.early.holds) {
+		return wayArray(ways...)
+	}
+	return &pg.Case{Whens: []pg.When{{Condition: b.early.holds, Result: wayArray(allowed...)}}, Else: wayArray(ways...)}
 }
 
 // shown reads picked rows from their table.
@@ -168,32 +167,34 @@ func (f *facets) shown(table string, values []pg.Output, where pg.Expr) *pg.Sele
 
 // facetsOfUnion is facetsOfModel for the rows of all arms of a union. The values are read from the tables of the arms: of
 // many rows, a join with the view would be work for each.
-func (g *generalList) facetsOfUnion() (shown pg.Expr, ways []pg.Expr) {
+func (g *generalList) facetsOfUnion() []pg.Expr {
 	b := g.b
-	g.sql = b.own("v_conditions", "text", nil)
 	g.facets = &facets{action: b.action, own: make([]*pg.Variable, len(b.action.Facets)), picked: []pg.Output{
 		{Value: pg.Col(b.table, "id")}, {Value: pg.Col(b.table, armColumn)},
 	}}
-	var queries []pg.Expr
+	var queries, ways, allowed []pg.Expr
+	t := text{b: b}
+	rows := rowsOf(b.action.Union)
+	g.unionConditions(rows)
 	for i, arm := range armsOf(b.action.Union) {
 		query := &pg.Fragment{Select: g.facets.shownOfArm(arm)}
 		if i > 0 {
 			query.Prefix = " union all "
 		}
 		queries = append(queries, query)
+		allowed = append(allowed, t.source(arm.numbered(), pg.True()))
+		if b.judgesRows() {
+			for _, w := range rows.admission(b, arm).ways {
+				ways = append(ways, t.row(arm.numbered(), w.conditions()))
+			}
+		}
 	}
-	rows := rowsOf(b.action.Union)
-	g.unionConditions(rows)
-	begin := b.keptRows(g.facets.begin())
-	m := b.newMerge()
-	g.findInArms(rows, m, func(arm arm) origin {
-		o := g.facets.origin(arm.Model, begin, concatenated(pg.Str(arm.numbered()), g.sql))
-		o.direct = arm.source(b.action, facetsEnd)
-		o.direct.sql = concatenated(begin, o.direct.sql)
-		o.row = b.table
-		return o
-	})
-	return concatenated(queries...), m.arguments()
+	if !b.judgesRows() {
+		ways = allowed
+	}
+	return []pg.Expr{
+		concatenated(queries...), pg.Str(b.table), g.facets.columns(), g.sql, b.unlessAllowed(ways, allowed), t.array(),
+	}
 }
 
 // shownOfArm reads picked rows of an arm from its table.
@@ -204,11 +205,4 @@ func (f *facets) shownOfArm(arm arm) *pg.Select {
 		values[i] = pg.Output{Value: arm.column(x, facet.UnionField), As: valueName(i)}
 	}
 	return f.shown(arm.Model.Table, values, pg.Eq(pg.Col(listRow, armColumn), pg.Lit(fmt.Sprint(arm.number))))
-}
-
-// keptRows keeps the text of the rows that facets count in a variable, once all conditions are there, for several ways.
-func (b *builder) keptRows(text pg.Expr) *pg.Variable {
-	rows := b.own("v_rows", "text", nil)
-	b.step("", &pg.Assign{Variable: rows, Value: text})
-	return rows
 }

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/sternpost/sternpost/sql/release"
@@ -11,101 +10,102 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// specializedLists lowers a list for the foreseen operator sets, each a form: its pages from the front, and pages
-// behind a position if the order has a position before all rows.
-func (l *lowering) specializedLists(a *schema.Action, sets []operatorSet) *pg.Function {
-	name := l.functions.Take(functionName(a) + "__foreseen")
-	keys := ownOrder(a)
-	l.specialized[a] = &release.Foreseen{Function: name, Seeks: canSeek(keys)}
-	if takesFormArguments(a, name) {
-		l.specialized[a].Arguments = published(a, formArguments(a))
+// foreseenLists lowers a list for the foreseen operator sets, each a form. Where rules look at rows, the statement of a
+// form is long, and has a function of its own.
+func (l *lowering) foreseenLists(a *schema.Action) []*pg.Function {
+	var functions []*pg.Function
+	most := 8
+	if needRow(a.Rules) {
+		most = 1
 	}
-	b := l.begin(a, name, "action "+a.Name+", foreseen filters: first, after", pg.Stable)
-	b.fn.Comment = fmt.Sprintf("action %s of model %s, by form: the operators of a filter that is foreseen", a.Name, a.Model.Name)
-	// The page size would otherwise make every call plan anew.
-	b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_generic_plan"}}
+	name := functionName(a) + "__foreseen"
+	all := slices.DeleteFunc(foreseenSets(a), func(set operatorSet) bool { return !takesFormArguments(a, name, []operatorSet{set}) })
+	for sets := range slices.Chunk(all, most) {
+		functions = append(functions, l.foreseenList(a, l.functions.Take(name), sets))
+	}
+	return functions
+}
 
-	f := specializedList{b: b, keys: keys, operands: map[*schema.Input]pg.Expr{}, takesArguments: l.specialized[a].Arguments != nil}
-	f.size = f.pageSize()
-	if canSeek(f.keys) {
-		f.position = f.startOfPage()
-	}
-	direct := 0
-	for _, set := range sets {
-		l.specialized[a].Forms = append(l.specialized[a].Forms, set.operators())
-		if set.isReadDirectly(b, f.keys) {
-			direct++
-		}
-	}
-	if direct < len(sets) {
+// foreseenList lowers a list for some operator sets: its pages from the front, and pages behind a position if the order
+// has a position before all rows. It looks from the caller outwards. A caller with so many values that the order shows a
+// page sooner gets a row of nulls, which sends the server to the function for any request.
+func (l *lowering) foreseenList(a *schema.Action, name string, sets []operatorSet) *pg.Function {
+	keys := ownOrder(a)
+	b, foreseen := l.beginForms(a, name, formArguments(a, sets))
+	f := foreseenList{b: b, indexed: l.indexed[a.Model], place: b.place(keys)}
+	isRead := func(set operatorSet) bool { return set.isReadDirectly(b, keys) }
+	if slices.ContainsFunc(sets, func(set operatorSet) bool { return !isRead(set) }) {
 		f.ids = b.own("v_ids", "text[]", nil)
-		f.admitted = f.admit()
+		f.ways = b.ownWays(b.admission)
 	}
 	choice := &pg.Choose{Value: pg.Var("form")}
 	for _, set := range sets {
-		condition := f.operatorSet(set, f.b.expression(whereLogic, inQuery), f.operand)
-		page := f.pick(condition, len(set.equals)+len(set.given) > 0)
-		if set.isReadDirectly(b, f.keys) {
-			page = &pg.ReturnQuery{Query: f.page(f.b.stored(), b.answerColumns(), pg.AllOf(f.keyset(), condition))}
-		}
-		choice.Branches = append(choice.Branches, pg.ChooseBranch{Value: pg.Str(set.operators()), Then: []pg.Statement{page}})
+		foreseen.Forms = append(foreseen.Forms, set.operators())
+		choice.Branches = append(choice.Branches, pg.ChooseBranch{Value: pg.Str(set.operators()), Then: []pg.Statement{f.page(set, isRead(set))}})
 	}
-	if isMany := f.admitted.hasMany(); pg.IsFalse(isMany) {
-		b.step("", choice)
+	if comment := whereFrom(f.ways); len(sets) == 1 {
+		b.step(comment, choice.Branches[0].Then...)
 	} else {
-		b.step("For few values, the rows of each are looked for. For many, a statement is planned.",
-			&pg.If{Branches: []pg.IfBranch{{Condition: isMany, Then: f.pickForMany(sets)}}, Else: []pg.Statement{choice}})
+		b.step(comment, choice)
 	}
-	if direct < len(sets) {
-		f.readPicked(direct > 0)
+	if f.ids != nil {
+		f.readPicked(slices.ContainsFunc(sets, isRead))
 	}
 	b.requireCallerOfPage(nothingFound)
 	return b.finish()
 }
 
-// specializedList is the function that is being built.
-type specializedList struct {
-	b        *builder // the function
+// beginForms begins a function for forms of a list.
+func (l *lowering) beginForms(a *schema.Action, name string, arguments []argument) (*builder, *release.Foreseen) {
+	foreseen := &release.Foreseen{Function: name, Seeks: canSeek(orderOfForms(a)), Arguments: published(a, arguments)}
+	l.foreseen[a] = append(l.foreseen[a], foreseen)
+	b := l.beginWith(a, name, "action "+a.Name+", foreseen filters: first, after", pg.Stable, arguments)
+	b.fn.Comment = fmt.Sprintf("action %s of %s, by form: the operators of a filter that is foreseen", a.Name, ownerOf(a))
+	// The page size would otherwise make every call plan anew.
+	b.fn.Settings = append(b.fn.Settings, pg.Setting{Name: "plan_cache_mode", Value: "force_generic_plan"})
+	return b, foreseen
+}
+
+// whereFrom says why a list begins to look for rows where it does.
+func whereFrom(ways []way) string {
+	for _, w := range ways {
+		switch {
+		case w.oneOf != nil:
+			return "It begins with the values of " + w.oneOf.Name + " that the caller has: the rows of each are in the order of the list."
+		case w.lead != nil:
+			return "It begins with a value of the caller: the rows that have it are in the order of the list."
+		}
+	}
+	return "It begins with the order of the list, since no index leads from the caller to rows."
+}
+
+// foreseenList is the function that is being built.
+type foreseenList struct {
+	b       *builder // the function
+	place   place
+	indexed map[string]bool // the columns that lead an index
+	ways    []way           // in which picked rows are found
+	ids     *pg.Variable
+}
+
+// place is where a statement whose plan is kept finds the rows of a page.
+type place struct {
+	from     *pg.TableRef
+	table    string // its name in the statement
 	keys     []sortKey
 	position []pg.Expr // a value per key: the start of the page; none if it always begins at the front
-	admitted admission // the ways in which picked rows are found
-	operands map[*schema.Input]pg.Expr
-
-	takesArguments bool // and not the input as JSON
-
-	size pg.Expr // the number of rows to read
-	ids  *pg.Variable
 }
 
-// pageSize is the number of rows to read: one more than the page has, which tells whether another follows, and the one
-// at the position, which tells that rows lie before.
-func (f specializedList) pageSize() pg.Expr {
-	if f.takesArguments {
-		return pg.Var(pg.ParamIdent(sizeArgument.Name))
-	}
-	size := pg.As(pg.Fn("coalesce", memberText(input, "first"), pg.Str(defaultPageSize)), "bigint")
-	more := pg.Expr(pg.Lit("1"))
-	if canSeek(f.keys) {
-		more = &pg.Case{Whens: []pg.When{{Condition: hasMember(input, "position"), Result: pg.Lit("2")}}, Else: more}
-	}
-	return f.b.own("v_size", "bigint", pg.Op(size, "+", more))
-}
-
-// startOfPage returns a value per key, the start of the page: the request's position, or one before every row. Postgres
-// prepares the expression of a variable in each transaction, so values that are arguments have no variables.
-func (f specializedList) startOfPage() []pg.Expr {
-	position := make([]pg.Expr, len(f.keys))
-	for i, k := range f.keys {
-		typ := castType(k.field.Type.Kind)
-		first, _ := k.first()
-		if f.takesArguments {
-			position[i] = pg.Fn("coalesce", pg.Var(pg.ParamIdent(afterKey(k))), first)
-			continue
+// place is the place of the rows of a list.
+func (b *builder) place(keys []sortKey) place {
+	p := place{from: b.related(), table: b.table, keys: keys}
+	if canSeek(keys) {
+		for _, k := range keys {
+			first, _ := k.first()
+			p.position = append(p.position, pg.Fn("coalesce", pg.Var(pg.ParamIdent(afterKey(k))), first))
 		}
-		value := pg.Fn("coalesce", memberText(input, "position", fmt.Sprint(i)), first)
-		position[i] = f.b.variableFor(afterKey(k), typ, castTo(value, typ, ""))
 	}
-	return position
+	return p
 }
 
 // afterKey names the value of a key at the position of a page.
@@ -113,38 +113,152 @@ func afterKey(k sortKey) string { return "after_" + k.field.Column }
 
 // keyset is the condition for the row at the position and those behind it: one row comparison, which an index on the
 // order answers.
-func (f specializedList) keyset() pg.Expr {
-	if f.position == nil {
+func (p place) keyset() pg.Expr {
+	if p.position == nil {
 		return pg.True()
 	}
-	return f.compared(f.keys[0].keysetOperator()+"=", f.position)
-}
-
-// compared compares a row's sort keys with a position.
-func (f specializedList) compared(operator string, position []pg.Expr) pg.Expr {
-	columns := keyColumns(f.keys, f.b.table)
+	columns := keyColumns(p.keys, p.table)
+	operator := p.keys[0].keysetOperator() + "="
 	if len(columns) == 1 {
-		return pg.Op(columns[0].Value, operator, position[0])
+		return pg.Op(columns[0].Value, operator, p.position[0])
 	}
 	row := make([]pg.Expr, len(columns))
 	for i, c := range columns {
 		row[i] = c.Value
 	}
-	return pg.Op(&pg.Row{Values: row, IsBare: true}, operator, &pg.Row{Values: position, IsBare: true})
+	return pg.Op(&pg.Row{Values: row, IsBare: true}, operator, &pg.Row{Values: p.position, IsBare: true})
 }
 
-// operatorSet is the condition of an operator set with the @wheres that count beside it. operand is the value that a
-// filter compares with.
-func (f specializedList) operatorSet(set operatorSet, x expression, operand func(filter) pg.Expr) pg.Expr {
+// first selects the first rows of a page, in the order of the list, behind a column with one value if one leads.
+func (p place) first(from pg.From, columns []pg.Output, where, lead pg.Expr) *pg.Select {
+	order := orderBy(p.keys, p.table)
+	if lead != nil {
+		order = append([]pg.Order{{Value: lead, Descending: p.keys[0].descending}}, order...)
+	}
+	return &pg.Select{Columns: columns, From: from, Where: where, OrderBy: order, Limit: pg.Var(sizeArgument.Name)}
+}
+
+// own selects the keys of the rows that a way finds, from the caller outwards. A limit is inside only where an index has
+// the rows in the order of the list. Where another index may find the rows of a condition, they are behind a fence: in
+// front of it Postgres would take the walk along the order for one more way, and that nothing bounds.
+func (p place) own(w way, condition pg.Expr, isFenced bool) []*pg.Select {
+	columns := keyColumns(p.keys, p.table)
+	switch {
+	case w.lead == nil:
+		return []*pg.Select{p.first(p.from, columns, pg.AllOf(p.keyset(), w.condition, condition), nil)}
+	case isFenced:
+		var queries []*pg.Select
+		for _, c := range w.conditions() {
+			rows := &pg.Select{
+				Columns: []pg.Output{{Value: allColumns(p.table)}}, From: p.from, Where: pg.AllOf(c, condition), Offset: pg.Lit("0"),
+			}
+			queries = append(queries, p.first(&pg.SubqueryRef{Alias: p.table, Query: rows}, columns, p.keyset(), nil))
+		}
+		return queries
+	case w.oneOf == nil:
+		return []*pg.Select{p.first(p.from, columns, pg.AllOf(p.keyset(), w.behind(w.value), w.others, condition), w.lead)}
+	}
+	const access = "list__access"
+	value := pg.Col(access, "value")
+	rows := p.first(p.from, columns, pg.AllOf(p.keyset(), w.behind(value), w.others, condition), w.lead)
+	values := &pg.Select{
+		Columns: []pg.Output{{Value: pg.Lit("distinct " + access + ".value")}},
+		From:    &pg.CallRef{Call: pg.Fn("unnest", w.held), Alias: access, Columns: []string{"value"}},
+	}
+	return []*pg.Select{{
+		Columns: columns,
+		From:    &pg.SubqueryRef{Alias: access, Query: values},
+		Joins:   []pg.Join{{Kind: "cross join lateral", With: &pg.SubqueryRef{Alias: p.table, Query: rows}}},
+	}}
+}
+
+// page selects columns of the first rows that some ways find.
+func (p place) page(ways []way, columns []pg.Output, condition pg.Expr, isFenced bool) *pg.Select {
+	var queries []*pg.Select
+	for _, w := range ways {
+		queries = append(queries, p.own(w, condition, isFenced)...)
+	}
+	if len(queries) > 1 {
+		return p.first(&pg.UnionRef{Alias: p.table, Queries: queries}, columns, nil, nil)
+	}
+	q := queries[0]
+	if q.Columns = columns; q.Limit == nil {
+		q.OrderBy, q.Limit = orderBy(p.keys, p.table), pg.Var(sizeArgument.Name)
+	}
+	return q
+}
+
+// ownWays are the ways in which rows are found, with the values of the caller looked up. A caller who is allowed
+// outright is one way more.
+func (b *builder) ownWays(admission func() admission) []way {
+	if !b.judgesRows() {
+		return everything().ways
+	}
+	ways := admission().ways
+	b.lookUpValues(ways, pg.Var(sizeArgument.Name))
+	b.leaveMany(ways)
+	if !pg.IsFalse(b.early.holds) {
+		ways = append([]way{{condition: b.early.holds}}, ways...)
+	}
+	return ways
+}
+
+// leaveMany leaves callers with many values to the function for any request.
+func (b *builder) leaveMany(ways []way) {
+	if isMany := manyOf(ways); !pg.IsFalse(isMany) {
+		b.step("The order shows a page sooner than so many values do.", pg.IfThen(isMany, &pg.ReturnNext{Row: nullRow(b.action)}, &pg.Return{}))
+	}
+}
+
+// nullRow is a row of nulls of the function of an action; nil if its columns are variables, which are null.
+func nullRow(a *schema.Action) pg.Expr {
+	if a.Union != nil || answersColumns(a) || len(a.Embeds) > 0 {
+		return nil
+	}
+	return pg.As(pg.Null(), rowType(a.Model))
+}
+
+// page reads a page, or picks its rows.
+func (f foreseenList) page(set operatorSet, isRead bool) pg.Statement {
+	b, keys := f.b, f.place.keys
+	lead := f.leadOf(set)
+	condition := f.operatorSet(set, lead)
+	if isRead {
+		return &pg.ReturnQuery{Query: f.place.first(b.stored(), b.answerColumns(), pg.AllOf(f.place.keyset(), condition), lead)}
+	}
+	isFenced := slices.ContainsFunc(set.equals, func(equal filter) bool {
+		return mayBeFound(equal.input, f.indexed) && ownColumn(equal.input) != keys[0].field
+	})
+	ids := []pg.Output{{Value: pg.Col(b.table, "id")}}
+	return &pg.Assign{Variable: f.ids, Value: &pg.ArrayOf{Query: f.place.page(f.ways, ids, condition, isFenced)}}
+}
+
+// mayBeFound tells whether an index may find the rows that a filter asks for: one that its column leads, where few rows
+// have one value, or one behind relations.
+func mayBeFound(in *schema.Input, indexed map[string]bool) bool {
+	f := ownColumn(in)
+	return f == nil || f.Type.Array || indexed[f.Column] && f.Type.Kind != expr.Boolean && f.Type.Kind != expr.Enum
+}
+
+// leadOf is the column of an operator set that leads an @index whose rows are in the order of the list; nil means none.
+func (f foreseenList) leadOf(set operatorSet) pg.Expr {
+	for _, i := range f.b.model.Indexes {
+		if set.isReadDirectly(f.b, f.place.keys) && set.isInOrderOf(i, f.place.keys) {
+			return pg.Col(f.b.table, storedAs(i.Fields[0]).Column)
+		}
+	}
+	return nil
+}
+
+// operatorSet is the condition of an operator set with the @wheres that count beside it.
+func (f foreseenList) operatorSet(set operatorSet, lead pg.Expr) pg.Expr {
 	var conjuncts []conjunct
-	isInOrder := set.isReadDirectly(f.b, f.keys) &&
-		slices.ContainsFunc(f.b.model.Indexes, func(i *schema.Index) bool { return set.isInOrderOf(i, f.keys) })
 	for _, equal := range set.equals {
-		value := operand(equal)
+		value := f.b.value(equal.input)
 		conjuncts = append(conjuncts, passing(equal.path, func(x expression) pg.Expr {
 			return x.operand(equal.path).rejectingNull(func(v pg.Expr) pg.Expr {
-				if isInOrder {
-					return boundTwice(pg.Eq(v, value), v, value)
+				if lead != nil && ownColumn(equal.input).Column == lead.(*pg.ColumnRef).Name {
+					return way{lead: v}.behind(value)
 				}
 				return pg.Eq(v, value)
 			})
@@ -155,21 +269,7 @@ func (f specializedList) operatorSet(set operatorSet, x expression, operand func
 			conjuncts = append(conjuncts, partsOf(w.Expression)...)
 		}
 	}
-	return x.conjunction(conjuncts)
-}
-
-// operand holds the value that a filter compares with in a variable.
-func (f specializedList) operand(equal filter) pg.Expr {
-	if known, ok := f.operands[equal.input]; ok {
-		return known
-	}
-	if f.takesArguments {
-		return f.b.value(equal.input)
-	}
-	path := append([]string{"where"}, equal.at("equals")...)
-	v := f.b.variableFor(schema.SnakeForm(equal.input.Name), variableType(equal.input.Type), cast(memberText(input, path...), equal.input.Type))
-	f.operands[equal.input] = v
-	return v
+	return f.b.expression(whereLogic, inQuery).conjunction(conjuncts)
 }
 
 // isReadDirectly tells whether one statement on the table is enough, under row security: the rules were decided before
@@ -199,102 +299,13 @@ func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
 	return true
 }
 
-// page reads the first rows from a place, in the order of the list.
-func (f specializedList) page(from pg.From, columns []pg.Output, where pg.Expr) *pg.Select {
-	return &pg.Select{Columns: columns, From: from, Where: where, OrderBy: orderBy(f.keys, f.b.table), Limit: f.size}
-}
-
-// admit finds the ways in which rows are admitted. A variable holds each value that a way compares a column with.
-// Another holds whether the caller is allowed outright, which is one way more.
-func (f specializedList) admit() admission {
-	if !f.b.judgesRows() {
-		return everything()
-	}
-	admitted := f.b.admission(f.b.inputValue)
-	if admitted.mayHaveMany() {
-		f.b.findAtMost(pg.Op(pg.Var("form"), "<>", pg.Str("")))
-	}
-	var statements []pg.Statement
-	if !pg.IsFalse(f.b.early.holds) {
-		allowed := f.b.own("v_is_allowed", "boolean", nil)
-		statements = append(statements, &pg.Assign{Variable: allowed, Value: f.b.early.holds})
-		admitted.ways = append([]way{{condition: allowed}}, admitted.ways...)
-	}
-	for i, w := range admitted.ways {
-		admitted.ways[i].insisting = f.holding(w.insisting, &statements)
-		admitted.ways[i].others = f.holding(w.others, &statements)
-	}
-	statements = append(statements, f.b.gatherValues(&admitted)...)
-	if len(statements) > 0 {
-		f.b.step("The values of the caller that the rules compare rows with.", statements...)
-	}
-	return admitted
-}
-
-// holding returns a condition with variables in place of the sub-selects that columns are compared with. The statements
-// fill the variables.
-func (f specializedList) holding(condition pg.Expr, statements *[]pg.Statement) pg.Expr {
-	and, ok := condition.(*pg.And)
-	if !ok {
-		return condition
-	}
-	held := &pg.And{}
-	for _, o := range and.Operands {
-		if c, ok := o.(*pg.Binary); ok {
-			column, isColumn := c.Left.(*pg.ColumnRef)
-			value, isSubquery := c.Right.(*pg.Subquery)
-			if isColumn && isSubquery && !pg.Mentions(value).Table(f.b.table) {
-				o = pg.Op(column, c.Op, f.held(column, value, statements))
-			}
-		}
-		held.Operands = append(held.Operands, o)
-	}
-	return held
-}
-
-// held is the variable that holds the value that a column is compared with.
-func (f specializedList) held(column *pg.ColumnRef, value *pg.Subquery, statements *[]pg.Statement) *pg.Variable {
-	for _, s := range *statements {
-		if a := s.(*pg.Assign); reflect.DeepEqual(a.Value, pg.Expr(value)) {
-			return a.Variable
-		}
-	}
-	field := ownColumnOf(f.b.model, column)
-	variable := f.b.variableFor("own_"+column.Name, variableType(field.Type), nil)
-	*statements = append(*statements, &pg.Assign{Variable: variable, Value: value})
-	return variable
-}
-
-// pick picks the ids of the page without row security, so that every condition may use an index. The rules' conditions
-// on rows are among them.
-func (f specializedList) pick(condition pg.Expr, isFiltered bool) pg.Statement {
-	where := pg.AllOf(f.keyset(), condition)
-	ids := []pg.Output{{Value: pg.Col(f.b.table, "id")}}
-	order := orderBy(f.keys, f.b.table)
-	query := &pg.Select{}
-	switch {
-	case f.admitted.isPlain():
-		query = f.b.found(f.admitted.ways[0], ids, where, order, f.size)
-	case len(f.admitted.ways) == 1:
-		query = f.found(f.admitted.ways[0], where, isFiltered)
-		query.Columns, query.OrderBy, query.Limit = ids, order, f.size
-	default:
-		merged := &pg.UnionRef{Alias: f.b.table}
-		for _, w := range f.admitted.ways {
-			merged.Queries = append(merged.Queries, f.found(w, where, isFiltered))
-		}
-		query = f.page(merged, ids, nil)
-	}
-	return &pg.Assign{Variable: f.ids, Value: &pg.ArrayOf{Query: query}}
-}
-
 // readPicked reads the picked rows. If some forms pick none, it does so only when rows were picked.
-func (f specializedList) readPicked(sometimes bool) {
+func (f foreseenList) readPicked(sometimes bool) {
 	rows := pg.Statement(&pg.ReturnQuery{Query: &pg.Select{
 		Columns: f.b.answerColumns(),
 		From:    f.b.stored(),
 		Where:   &pg.Any{Value: pg.Col(f.b.table, "id"), Op: "=", Array: f.ids},
-		OrderBy: orderBy(f.keys, f.b.table),
+		OrderBy: orderBy(f.place.keys, f.b.table),
 	}})
 	if sometimes {
 		rows = pg.IfThen(pg.IsNotNull(f.ids), rows)
@@ -306,23 +317,11 @@ func (f specializedList) readPicked(sometimes bool) {
 // the order goes one way, no key may be null, and each has a first value. In a descending order, the first key has a
 // value above all that rows hold, so it does not matter that texts have none.
 func canSeek(keys []sortKey) bool {
-	if !goesOneWay(keys) {
-		return false
-	}
 	for i, k := range keys {
-		if _, hasFirst := k.first(); !hasFirst && (i == 0 || castType(k.field.Type.Kind) != "text") {
+		_, hasFirst := k.first()
+		if k.field.Optional || k.descending != keys[0].descending || !hasFirst && (i == 0 || castType(k.field.Type.Kind) != "text") {
 			return false
 		}
 	}
 	return !keys[0].descending || keys[0].field.Type.Kind != expr.Boolean
-}
-
-// goesOneWay tells whether an order is one row comparison.
-func goesOneWay(keys []sortKey) bool {
-	for _, k := range keys {
-		if k.field.Optional || k.descending != keys[0].descending {
-			return false
-		}
-	}
-	return true
 }

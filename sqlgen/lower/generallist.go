@@ -56,73 +56,97 @@ func alsoHolds(condition pg.Expr) *pg.Fragment {
 // generalList lowers a list for every filter and page. Its statement is text put together from fragments that are fixed
 // here, one per operator; each takes its operand from the filter, which is a parameter of the statement. No part of a
 // request is ever part of the text.
+//
+// The page is picked without row security, so that every condition may use an index, then its rows are read under it.
 func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 	b.readsZone = filtersByPeriod(a)
 	g := generalList{b: b, where: member(input, "where"), indexed: l.indexed[a.Model]}
+	keys := b.keysFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
+	g.filterBy("v_filter")
+	ids := b.own("v_ids", "text[]", nil)
+	found := g.findRows()
+	alias := pageAlias(b.table)
+	pick := []pg.Statement{
+		&pg.Assign{Variable: ids, Value: pg.Fn("platform.pick_page", append([]pg.Expr{
+			input, keys, pg.Str(b.table), pg.Str(sortKey{field: b.model.Field("id")}.columnText(b.table)), g.sql,
+		}, found...)...)},
+		&pg.ReturnQuery{Query: &pg.Select{
+			Columns: b.answerColumns(),
+			From:    &pg.CallRef{Call: pg.Fn("unnest", ids), Ordinality: true, Alias: alias, Columns: []string{"id", "place"}},
+			Joins:   []pg.Join{{Kind: "join", With: b.stored(), On: pg.Eq(pg.Col(b.table, "id"), pg.Col(alias, "id"))}},
+			OrderBy: []pg.Order{{Value: pg.Col(alias, "place")}},
+		}},
+	}
 	if g.isReadAtOnce() {
-		g.readAtOnce()
+		b.step("Row security hides nothing here, so a page from the front is read at once.", g.readAtOnce(keys, pick))
 	} else {
-		g.pickFirst(g.keys())
+		b.step(g.whereFrom, pick...)
 	}
 	b.requireCallerOfPage(nothingFound)
 	return b.finish()
 }
 
-// keys declares the variable that holds the order of the list.
-func (g *generalList) keys() *pg.Variable {
+// isReadAtOnce tells whether a page may be read without picking its rows first: the rules were decided before any row is
+// read, and Postgres knows as much about the columns of the @wheres as without row security. What is embedded in rows
+// has a plan that is kept, so they are picked.
+func (g *generalList) isReadAtOnce() bool {
 	a := g.b.action
-	return g.b.keysFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
-}
-
-// pickFirst picks the rows of the page by a statement without row security, so that every
-// condition may use an index, and then reads them under it.
-func (g *generalList) pickFirst(keys *pg.Variable) {
-	g.sql = g.b.own("v_sql", "text", nil)
-	ids := g.b.own("v_ids", "text[]", nil)
-	g.readFrom(g.b.related())
-
-	ways := []pg.Expr{&pg.Array{Elements: []pg.Expr{g.sql}}}
-	if g.merge != nil {
-		ways = g.merge.arguments()
+	for _, w := range a.Wheres {
+		for _, p := range expr.Paths(w.Expression) {
+			if p.Root == expr.RootRow && (len(p.Steps) > 1 || len(p.Steps) == 1 && !g.isKnown(storedAs(field(p.Steps[0])))) {
+				return false
+			}
+		}
 	}
-	g.b.step("The page is picked without row security, so that every condition may use an index, then its rows are read under it.",
-		g.b.readPage(keys, ids, ways...)...)
+	return !g.b.judgesRows() && (len(a.Embeds) == 0 || answersColumns(a))
 }
 
-// readPage picks the ids of a page, in some ways, and reads its rows under row security.
-func (b *builder) readPage(keys pg.Expr, ids *pg.Variable, ways ...pg.Expr) []pg.Statement {
-	alias := pageAlias(b.table)
-	return []pg.Statement{
-		&pg.Assign{Variable: ids, Value: pg.Fn("platform.pick_page",
-			append([]pg.Expr{input, keys, pg.Str(b.table), pg.Str(sortKey{field: b.model.Field("id")}.columnText(b.table))}, ways...)...)},
-		&pg.ReturnQuery{Query: &pg.Select{
-			Columns: b.answerColumns(),
-			From: &pg.CallRef{
-				Call:       pg.Fn("unnest", ids),
-				Ordinality: true, Alias: alias, Columns: []string{"id", "place"},
-			},
-			Joins:   []pg.Join{{Kind: "join", With: b.stored(), On: pg.Eq(pg.Col(b.table, "id"), pg.Col(alias, "id"))}},
-			OrderBy: []pg.Order{{Value: pg.Col(alias, "place")}},
-		}},
+// isKnown tells whether Postgres plans comparisons of a column under row security as well as without: there it uses
+// statistics for leakproof operators only. They do not matter without an index of the column. A column that may not be
+// read is not known either: an action that answers columns reads no others of a row.
+func (g *generalList) isKnown(f *schema.Field) bool {
+	a := g.b.action
+	mayRead := !answersColumns(a) || slices.ContainsFunc(answeredColumns(a), func(c answeredColumn) bool {
+		return !c.member.Field.IsRelation() && c.member.Field.Column == f.Column
+	})
+	return mayRead && !f.Type.Array && (isLeakproof(f.Type.Kind) || !g.indexed[f.Column])
+}
+
+// readAtOnce reads a page from the front by one statement under row security, unless the filter asks for what Postgres
+// plans better without.
+func (g *generalList) readAtOnce(keys pg.Expr, pick []pg.Statement) pg.Statement {
+	b := g.b
+	var names []string
+	for _, f := range filters(b.action) {
+		if column := ownColumn(f.input); column == nil || !g.isKnown(column) {
+			names = append(names, filterPath(f.input)[0])
+		}
 	}
-}
-
-// readFrom makes the statement read the rows of a table that satisfy all conditions.
-func (g *generalList) readFrom(table pg.From) {
-	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: table}, Suffix: " where true"}
-	if always := g.conditions(); len(always) > 0 {
-		source.Query.Where = &pg.And{Operands: always} // even if it is one, since more follows behind and
-		source.Suffix = ""
+	isPicked := pg.Expr(pg.Op(input, "?|", pg.Str("{last,before,position,offset,totalCount}")))
+	if len(names) > 0 {
+		isPicked = pg.AnyOf(isPicked, pg.Op(pg.Fn("coalesce", g.where, pg.Str("{}")), "?|", pg.Str("{"+strings.Join(slices.Compact(names), ",")+"}")))
 	}
-	g.sql.Initial = source
+	if slices.ContainsFunc(b.action.Reads, isFolded) { // the beginning of a text is found by an index that row security bars
+		isPicked = pg.AnyOf(isPicked, pg.Op(pg.Fn("strpos", g.sql, pg.Str("platform.fold(")), ">", pg.Lit("0")))
+	}
+	return &pg.If{Branches: []pg.IfBranch{{Condition: isPicked, Then: pick}}, Else: []pg.Statement{
+		tellOfPage(pg.False()),
+		&pg.ReturnExecute{
+			Text: concatenated(
+				&pg.Fragment{Select: &pg.Select{Columns: b.answerColumns(), From: b.stored()}, Suffix: " where true"}, g.sql,
+				pg.Str(" order by "), pg.Fn("platform.order_sql", keys, pg.False()), pg.Str(" limit $2 + 1"),
+			),
+			Using: []pg.Expr{g.where, sizeOfPage},
+		},
+	}}
 }
 
-// readWhere makes the statement consist of the conditions alone.
-func (g *generalList) readWhere() {
-	g.sql.Initial = pg.Str(" where true")
-	if always := g.conditions(); len(always) > 0 {
-		g.sql.Initial = &pg.Fragment{Prefix: " where ", Value: &pg.And{Operands: always}}
+// filterBy gathers the list's conditions on the row in a variable, as text that follows a condition.
+func (g *generalList) filterBy(name string) {
+	g.sql = g.b.own(name, "text", pg.Str(""))
+	if always := pg.AllOf(g.conditions()...); !pg.IsTrue(always) {
+		g.sql.Initial = alsoHolds(always)
 	}
 }
 
@@ -133,12 +157,156 @@ type generalList struct {
 	sql     *pg.Variable
 	guards  []guard
 	facets  *facets         // the facets that the rows are picked for, if not for a page
-	merge   *merge          // the ways in which rows are found; nil means that the statement finds them itself
-	indexed map[string]bool // columns of the table that are in indexes
+	indexed map[string]bool // the columns that lead an index
 
-	noted    *pg.Variable // whether the request has one of some operators; nil if it does not matter
-	notedFor pg.Expr      // patterns of these operators' paths
-	isChosen pg.Expr      // whether the request orders the rows, or has a condition that an index may serve
+	whereFrom string // why it begins where it does
+}
+
+// findRows returns the arguments of platform.pick_page that say where the rows of the list are, and in which ways the
+// rules admit them.
+func (g *generalList) findRows() []pg.Expr {
+	b, a := g.b, g.b.action
+	t := text{b: b}
+	if !b.judgesRows() {
+		g.whereFrom = whereFrom(nil)
+		return []pg.Expr{wayArray(t.source(b.source(), pg.True()))}
+	}
+	admitted := b.admission()
+	g.whereFrom = whereFrom(admitted.ways)
+	b.lookUpValues(admitted.ways, sizeOfPage)
+	var ways []pg.Expr
+	for _, w := range admitted.ways {
+		ways = append(ways, t.way(b.source(), w))
+	}
+	arguments := []pg.Expr{
+		wayArray(t.source(b.source(), admitted.rule)), b.early.holds, wayArray(ways...), t.array(), pg.Str(g.foundBy()), pg.Str(g.walked()),
+		tableArray(b.model),
+	}
+	row := rowOf(b.model)
+	return append(arguments, g.near(admitted.ways, newExpression(whereLogic, inQuery, &row, valueInFilter), ownOrder(a)[0].field, filters(a))...)
+}
+
+// tableArray is an array of the tables of models.
+func tableArray(models ...*schema.Model) pg.Expr {
+	tables := make([]pg.Expr, len(models))
+	for i, m := range models {
+		tables[i] = pg.Str(pg.Qualified(appSchema, m.Table))
+	}
+	return pg.As(&pg.Array{Elements: tables}, "regclass[]")
+}
+
+// near are the arguments of platform.pick_page for callers with many values: how many rows of the order are looked at,
+// and the conditions on its first key.
+func (g *generalList) near(ways []way, x expression, first *schema.Field, list []filter) []pg.Expr {
+	if pg.IsFalse(manyOf(ways)) {
+		return nil
+	}
+	rows := &pg.Case{}
+	for _, w := range ways {
+		if w.isMany != nil {
+			rows.Whens = append(rows.Whens, pg.When{Condition: w.isMany, Result: w.enough})
+		}
+	}
+	for _, f := range list {
+		if f.input.Name == first.Name && !f.input.Type.Array {
+			bounds := pg.Fn("platform.filter_sql", input, &pg.Filters{Fields: []pg.Filter{f.sql(x)}}, anywhere)
+			return []pg.Expr{rows, bounds}
+		}
+	}
+	return []pg.Expr{rows}
+}
+
+// source is where rows of the list's model come from, as text.
+func (b builder) source() string { return pg.Qualified(relatedSchema, b.table) }
+
+// sizeOfPage is the number of rows of a page that a request asks for.
+var sizeOfPage = pg.As(pg.Fn("coalesce",
+	memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint")
+
+// foundBy are the fields of the filter whose rows an index may find. One that leads the list's own order is none of them:
+// the rows that it asks for lie behind each other there, and behind the columns that lead ways.
+func (g *generalList) foundBy() string {
+	var names []string
+	for _, in := range g.b.action.Reads {
+		switch {
+		case in.Explicit:
+			if slices.ContainsFunc(g.b.action.Wheres, func(w *schema.Where) bool { return mentionsInput(w.Expression, in) }) {
+				names = append(names, in.Name)
+			}
+		case mayBeFound(in, g.indexed) && ownColumn(in) != ownOrder(g.b.action)[0].field:
+			names = append(names, filterPath(in)[0])
+		}
+	}
+	slices.Sort(names)
+	return "{" + strings.Join(slices.Compact(names), ",") + "}"
+}
+
+func mentionsInput(n expr.Node, in *schema.Input) bool {
+	return slices.ContainsFunc(expr.Mentions(n).Inputs, func(mentioned expr.Input) bool { return mentioned == expr.Input(in) })
+}
+
+// walked are the fields that rows can be ordered by along an index.
+func (g *generalList) walked() string {
+	var names []string
+	for _, f := range sortable(g.b.action) {
+		if g.indexed[f.Column] && len(g.b.action.Sortable) > 0 {
+			names = append(names, f.Name)
+		}
+	}
+	return "{" + strings.Join(names, ",") + "}"
+}
+
+// text prints where rows are, and in which ways the rules admit them, as parts of the text of a statement.
+type text struct {
+	b *builder
+	parameters
+}
+
+// wayArray is an array of ways as the functions of the platform take them.
+func wayArray(ways ...pg.Expr) pg.Expr { return pg.As(&pg.Array{Elements: ways}, "platform.way[]") }
+
+// row is a way, its condition as a whole and, if it has a column that leads, the rest.
+func (t *text) row(source string, conditions []pg.Expr, rest ...pg.Expr) pg.Expr {
+	condition := &pg.Array{}
+	for _, c := range conditions {
+		condition.Elements = append(condition.Elements, &pg.Fragment{Value: t.inText(c)})
+	}
+	rest = append(rest, pg.Null(), pg.Null(), pg.Null())[:3]
+	return &pg.Row{Values: append([]pg.Expr{pg.Str(source), condition}, rest...)}
+}
+
+// source is where rows come from, with the condition of the rules on one of them. Postgres looks for the rows of each
+// sub-select when it comes to a row, and does not gather all of the caller's before.
+func (t *text) source(source string, rule pg.Expr) pg.Expr {
+	var byRow func(e pg.Expr) pg.Expr
+	byRow = func(e pg.Expr) pg.Expr {
+		exists, ok := e.(*pg.Exists)
+		if !ok {
+			return nil
+		}
+		q := *exists.Query
+		q.Where, q.Offset = pg.Replace(q.Where, byRow), pg.Lit("0")
+		return &pg.Exists{Query: &q}
+	}
+	return t.row(source, []pg.Expr{pg.Replace(rule, byRow)})
+}
+
+// way is a way of the rules.
+func (t *text) way(source string, w way) pg.Expr {
+	if w.lead == nil {
+		return t.row(source, w.conditions())
+	}
+	column := w.lead.(*pg.ColumnRef)
+	lead := pg.Expr(pg.Str(pg.Ident(column.Table) + "." + pg.Ident(column.Name)))
+	if w.oneOf == nil {
+		return t.row(source, w.conditions(), lead, &pg.Fragment{Value: t.inText(pg.AllOf(w.behind(w.value), w.others))})
+	}
+	if w.isMany != nil {
+		lead = &pg.Case{Whens: []pg.When{{Condition: pg.Negate(w.isMany), Result: lead}}}
+	}
+	return t.row(source, w.conditions(), lead,
+		&pg.Fragment{Value: t.inText(pg.AllOf(w.behind(pg.Col("list__access", "value")), w.others))},
+		&pg.Fragment{Value: t.of(w.held)})
 }
 
 // guard is the condition, inside the statement, that a request lacks inputs.
@@ -147,7 +315,7 @@ type guard struct {
 	absent pg.Expr
 }
 
-// conditions adds the list's conditions to the statement: @wheres, rules and operators. It returns the conditions that
+// conditions adds the list's conditions to the statement: @wheres and operators. It returns the conditions that
 // every request has.
 //
 // Conditions on one child of the row, by @wheres and operators, are gathered as text and become one condition, of those
@@ -200,58 +368,8 @@ func (g *generalList) conditions() []pg.Expr {
 			always = append(always, root.x.group(conjuncts))
 		}
 	}
-	if g.b.judgesRows() {
-		admitted := g.b.admission(valueInFilter)
-		switch {
-		case !admitted.isPlain():
-			g.merge = g.b.newMerge()
-			g.noteChosen(admitted)
-			defer g.addWays(admitted) // once all conditions are there
-		case pg.IsFalse(g.b.early.holds):
-			always = append(always, admitted.rule)
-		default:
-			g.b.step(allowedOutright, pg.IfThen(pg.Negate(g.b.early.holds), extend(g.sql, alsoHolds(admitted.rule))))
-		}
-	}
 	g.operators(root, elsewhere)
 	return slices.DeleteFunc(always, func(e pg.Expr) bool { return pg.IsTrue(e) })
-}
-
-// noteChosen notes whether a request orders the rows, or has a condition that an index may serve, if that matters to
-// the ways in which rows are found.
-func (g *generalList) noteChosen(admitted admission) {
-	if !admitted.mayHaveMany() {
-		return
-	}
-	g.merge.knowsMany = true
-	switch {
-	case g.facets != nil:
-		g.b.findAtMost(pg.True()) // since all rows are read
-	default:
-		g.b.findAtMost(isChosen())
-	}
-	isOrdered := pg.Expr(pg.False())
-	if len(g.b.action.Sortable) > 0 {
-		isOrdered = hasMember(input, "orderBy")
-	}
-	g.isChosen = isOrdered
-	var paths []string
-	for _, in := range g.b.action.Reads {
-		f := ownColumn(in)
-		switch {
-		case in.Explicit:
-			paths = append(paths, in.Name)
-		case f == nil || f.Type.Array:
-			paths = append(paths, dotted(filter{input: in}.at("%")))
-		case g.indexed[f.Column] && f.Type.Kind != expr.Boolean && f.Type.Kind != expr.Enum: // many rows have each value
-			paths = append(paths, dotted(filter{input: in}.at("%")))
-		}
-	}
-	if len(paths) > 0 {
-		g.noted = g.b.own("v_is_chosen", "boolean", isOrdered)
-		g.notedFor = pg.Str("{" + strings.Join(slices.Compact(paths), ",") + "}")
-		g.isChosen = g.noted
-	}
 }
 
 // filter adds only the conditions of a request's operators.
@@ -263,43 +381,6 @@ func (g generalList) filter(x expression, list []filter) {
 	}
 	g.operators(root, nil)
 }
-
-// addWays adds the ways in which rows are admitted.
-func (g generalList) addWays(admitted admission) {
-	r := g.origin()
-	if g.facets != nil {
-		r.sql = g.b.keptRows(r.sql)
-	}
-	statements := append(g.merge.gather(g.isChosen, &admitted), g.merge.add(foundRows{r, admitted})...)
-	if pg.IsFalse(g.b.early.holds) {
-		g.b.step("Rows are found in several ways, each by an index.", statements...)
-		return
-	}
-	g.b.step("A caller allowed outright needs no rule in the query. Others find rows in several ways, each by an index.", &pg.If{
-		Branches: []pg.IfBranch{{Condition: g.b.early.holds, Then: g.merge.add(foundRows{r, everything()})}},
-		Else:     statements,
-	})
-}
-
-// origin is where the rows of a list come from.
-func (g generalList) origin() origin {
-	if g.facets != nil {
-		return g.facets.origin(g.b.model, g.facets.begin(), g.sql)
-	}
-	return origin{model: g.b.model, sql: g.sql, columns: columnsText(sortable(g.b.action), g.b.table), alias: g.b.table}
-}
-
-// columnsText are columns of a table as text of a statement.
-func columnsText(fields []*schema.Field, table string) string {
-	columns := make([]string, len(fields))
-	for i, f := range fields {
-		columns[i] = sortKey{field: f}.columnText(table)
-	}
-	return strings.Join(columns, ", ")
-}
-
-// allowedOutright says why a list first asks what it knows without rows.
-const allowedOutright = "A caller allowed outright needs no rule in the query. For others, rows decide."
 
 // rowExpression prepares to lower conditions over the row inside the statement.
 func (g generalList) rowExpression() expression {
@@ -426,17 +507,6 @@ func (g generalList) operators(root *scope, wholes []filter) {
 	}
 
 	var statements []pg.Statement
-	if g.noted != nil {
-		path := g.b.own("v_path", "text", nil)
-		isNoted := pg.Expr(&pg.Any{Value: path, Op: "like", Array: g.notedFor})
-		if g.isChosen != nil {
-			isNoted = pg.AllOf(isNoted, &pg.Any{Value: path, Op: "not like", Array: pg.Str("{%.notEquals%,%.contains,%.endsWith}"), All: true})
-		}
-		statements = append(statements, &pg.ForElement{
-			Variable: path, Array: pg.Fn("platform.operator_paths", input),
-			Body: []pg.Statement{&pg.Assign{Variable: g.noted, Value: &pg.Or{Operands: []pg.Expr{g.noted, isNoted}}}},
-		})
-	}
 	var elsewhere []pg.Expr
 	if len(others) > 0 {
 		elsewhere = append(elsewhere, &pg.Array{Elements: others})

@@ -21,10 +21,7 @@ func (l *lowering) list(a *schema.Action) []*pg.Function {
 	if len(a.Facets) > 0 { // facets cost more than a plan does
 		return append(functions, l.facetsOf(a)...)
 	}
-	if sets := specializedSets(a); sets != nil {
-		functions = append(functions, l.specializedLists(a, sets))
-	}
-	return functions
+	return append(functions, l.foreseenLists(a)...)
 }
 
 // operatorSet is the set of operators in the filter of a request: fields by equals, and values of explicit inputs.
@@ -33,9 +30,9 @@ type operatorSet struct {
 	given  []*schema.Input
 }
 
-// specializedSets returns the operator sets that have a static statement: the inputs that every request must give,
+// foreseenSets returns the operator sets that have a static statement: the inputs that every request must give,
 // alone and with each other input.
-func specializedSets(a *schema.Action) []operatorSet {
+func foreseenSets(a *schema.Action) []operatorSet {
 	var required operatorSet
 	for _, in := range a.Reads {
 		if in.Optional {

@@ -62,7 +62,7 @@ type lowering struct {
 
 	// Information for the server, gathered on the way.
 	constraints []namedConstraint
-	specialized map[*schema.Action]*release.Foreseen
+	foreseen    map[*schema.Action][]*release.Foreseen
 	facets      map[*schema.Action]string // functions that count the values of all rows of a list
 	early       map[*schema.Action]string // functions that decide before anything is prepared
 
@@ -76,7 +76,7 @@ type lowering struct {
 	calculated map[*schema.Field]bool        // fields whose values come from arithmetic
 	feedsLate  map[*schema.Model]bool        // models whose rows late rules depend on
 
-	indexed map[*schema.Model]map[string]bool // columns in indexes, those of keys included
+	indexed map[*schema.Model]map[string]bool // columns that indexes begin with, those of keys included
 
 	nested map[*schema.Model][]nested // rows that actions insert beside their own, by model
 	owners map[string]string          // the roles that the functions of actions run as, by the actions' names
@@ -92,7 +92,7 @@ func (l *lowering) reserveNames() {
 		l.functions.Take(functionName(a))
 	}
 	l.feedsLate = map[*schema.Model]bool{}
-	l.specialized = map[*schema.Action]*release.Foreseen{}
+	l.foreseen = map[*schema.Action][]*release.Foreseen{}
 	l.facets = map[*schema.Action]string{}
 	l.indexed = map[*schema.Model]map[string]bool{}
 	l.early = map[*schema.Action]string{}

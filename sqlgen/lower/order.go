@@ -173,7 +173,7 @@ func orderedBy(m *schema.Model, i *schema.Index) *schema.Action {
 			continue
 		}
 		keys := ownOrder(a)
-		if slices.ContainsFunc(specializedSets(a), func(set operatorSet) bool { return set.isInOrderOf(i, keys) }) {
+		if slices.ContainsFunc(foreseenSets(a), func(set operatorSet) bool { return set.isInOrderOf(i, keys) }) {
 			return a
 		}
 	}

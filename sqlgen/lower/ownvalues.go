@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -8,140 +9,223 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// fewValues is the most values of a caller that are looked behind one by one, and knownValues the most that are part of
-// a statement that is planned for them.
-const (
-	fewValues   = 100
-	knownValues = 1000
-)
+// The values that the rules of a list compare rows with are looked up once, before rows are read, and held in
+// variables. Postgres then knows them when it plans a statement, and finds nothing behind a null.
 
-// mostValues is the variable that holds the most values of a caller that are found, and one more.
-var mostValues = pg.Var("v_most")
-
-// findAtMost declares the most values of a caller that are found. If a request asks for no particular rows, those of a
-// caller with many values are met soon in the order of the list; if it does, they may be rare.
-func (b *builder) findAtMost(isParticular pg.Expr) {
-	most := pg.Expr(&pg.Case{
-		Whens: []pg.When{{Condition: isParticular, Result: pg.Lit(strconv.Itoa(knownValues))}},
-		Else:  pg.Lit(strconv.Itoa(fewValues)),
+// known returns a condition of the rules with the values that are the same for all rows in variables.
+func (b *builder) known(condition pg.Expr) pg.Expr {
+	around := append(aliasesIn(condition), b.table)
+	if b.action.Union != nil {
+		for _, arm := range b.action.Union.Arms {
+			around = append(around, arm.Model.Table)
+		}
+	}
+	isSame := func(e pg.Expr) bool {
+		own, mentioned := aliasesIn(e), pg.Mentions(e)
+		return !slices.ContainsFunc(around, func(name string) bool { return mentioned.Table(name) && !slices.Contains(own, name) })
+	}
+	return pg.Replace(condition, func(e pg.Expr) pg.Expr {
+		switch e := e.(type) {
+		case *pg.Subquery:
+			if reflect.DeepEqual(e, identityID(inQuery)) {
+				return b.caller()
+			}
+			if typ, name := b.typeOf(e.Query); typ != "" && isSame(e) {
+				return b.hold(name, typ, e)
+			}
+		case *pg.Exists:
+			if isSame(e) {
+				name := "is_known"
+				if c, ok := e.Query.Where.(*pg.ColumnRef); ok {
+					name = c.Name
+				}
+				return b.hold(name, "boolean", e)
+			}
+		}
+		return nil
 	})
-	if pg.IsTrue(isParticular) {
-		most = pg.Lit(strconv.Itoa(knownValues))
-	} else if pg.IsFalse(isParticular) {
-		most = pg.Lit(strconv.Itoa(fewValues))
+}
+
+// caller is the caller's id: an argument, or a variable that holds it.
+func (b *builder) caller() pg.Expr {
+	if slices.Contains(b.fn.Arguments, callerArgument) {
+		return b.callerID()
 	}
-	b.own("v_most", "constant integer", most)
+	return b.hold("caller", "text", b.callerID())
 }
 
-// mayHaveMany tells whether a caller may have many values by which rows are found.
-func (a admission) mayHaveMany() bool {
-	return slices.ContainsFunc(a.ways, func(w way) bool { return w.oneOf != nil && !w.isShort && !isShortArray(w.values) })
-}
-
-// isFew tells whether the values that a way compares a column with are few.
-func (w way) isFew() pg.Expr {
-	return pg.Op(pg.Fn("cardinality", w.values), "<=", pg.Lit(strconv.Itoa(fewValues)))
-}
-
-// hasMany tells whether the caller is not allowed outright, and has many values by which rows
-// are found.
-func (a admission) hasMany() pg.Expr {
-	isJudged := pg.Expr(pg.True())
-	var isMany []pg.Expr
-	for _, w := range a.ways {
-		if allowed, ok := w.condition.(*pg.Variable); ok {
-			isJudged = pg.Negate(allowed)
-		}
-		if w.oneOf != nil && !w.isShort {
-			isMany = append(isMany, pg.Negate(&pg.Is{Value: w.isFew(), Test: "true"}))
+// hold returns the variable that holds a value.
+func (b *builder) hold(name, typ string, value pg.Expr) *pg.Variable {
+	for _, v := range b.held {
+		if reflect.DeepEqual(v.Initial, value) {
+			return v
 		}
 	}
-	return pg.AllOf(isJudged, pg.AnyOf(isMany...))
+	b.held = append(b.held, b.variableFor(name, typ, value))
+	return b.held[len(b.held)-1]
 }
 
-// pickForMany picks the ids of the page of a caller with many values by a statement that is planned for them. Like the
-// general list's, its text is put together from fragments that are fixed here.
-func (f specializedList) pickForMany(sets []operatorSet) []pg.Statement {
-	b := f.b
-	sql := b.own("v_sql", "text", &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: b.related()}, Suffix: " where true"})
-	admitted := b.admission(valueInFilter)
-	m := merge{b: b, knowsMany: true}
-	admitted.takeValuesOf(f.admitted)
-	m.take(admitted)
-	fields := make([]*schema.Field, len(f.keys))
-	for i, k := range f.keys {
-		fields[i] = k.field
+// typeOf returns the type of the column that a query reads from a view of a model, and a name for the value. The type is
+// empty if it reads anything else.
+func (b *builder) typeOf(q *pg.Select) (typ, name string) {
+	if len(q.Columns) != 1 {
+		return "", ""
 	}
-	o := origin{model: b.model, sql: sql, columns: columnsText(fields, b.table), alias: b.table}
-	var ways, ends []pg.Expr
-	for _, w := range admitted.ways {
-		way, end := m.text(o, w)
-		ways, ends = append(ways, way), append(ends, end)
+	column, ok := q.Columns[0].Value.(*pg.ColumnRef)
+	if !ok {
+		return "", ""
 	}
-	request := pg.Expr(input)
-	if f.position != nil {
-		request = pg.Op(input, "||", pg.Str(`{"fromPosition":true}`))
-	}
-	return []pg.Statement{
-		extend(sql, f.conditionTexts(sets)),
-		&pg.Assign{Variable: f.ids, Value: pg.Fn("platform.pick_page",
-			request, keysArray(f.keys, b.table), pg.Str(b.table), pg.Str(sortKey{field: b.model.Field("id")}.columnText(b.table)),
-			&pg.Array{Elements: ways}, &pg.Array{Elements: ends}, m.parameters())},
-	}
-}
-
-// conditionTexts is the condition of each form on rows, as a fragment of a statement.
-func (f specializedList) conditionTexts(sets []operatorSet) pg.Expr {
-	row := rowOf(f.b.model)
-	x := newExpression(whereLogic, inQuery, &row, valueInFilter)
-	inFilter := func(equal filter) pg.Expr {
-		return cast(memberText(theFilter, equal.at("equals")...), equal.input.Type)
-	}
-	texts := &pg.Case{Value: pg.Var("form")}
-	for _, set := range sets {
-		when := pg.When{Condition: pg.Str(set.operators()), Result: pg.Str("")}
-		if condition := f.operatorSet(set, x, inFilter); !pg.IsTrue(condition) {
-			when.Result = alsoHolds(condition)
+	for _, m := range modelsRead(b.action) {
+		for _, f := range m.Stored() {
+			if f.Column == column.Name && slices.ContainsFunc(tablesOf(q), func(t *pg.TableRef) bool {
+				return t.Name == m.Table && (t.Alias == column.Table || t.Alias == "" && t.Name == column.Table)
+			}) {
+				return variableType(f.Type), m.Table + "_" + f.Column
+			}
 		}
-		texts.Whens = append(texts.Whens, when)
 	}
-	return texts
+	return "", ""
 }
 
-// takeValuesOf lets the ways of an admission take their values from another admission of the same rules, which may have
-// other ways in front.
-func (a *admission) takeValuesOf(known admission) {
-	known.ways = known.ways[len(known.ways)-len(a.ways):]
-	a.ways = slices.Clone(a.ways)
-	for i := range a.ways {
-		a.ways[i].values, a.ways[i].isShort = known.ways[i].values, known.ways[i].isShort
+// tablesOf are the tables and views that a query reads.
+func tablesOf(q *pg.Select) []*pg.TableRef {
+	var tables []*pg.TableRef
+	add := func(f pg.From) {
+		if t, ok := f.(*pg.TableRef); ok {
+			tables = append(tables, t)
+		}
+	}
+	add(q.From)
+	for _, j := range q.Joins {
+		add(j.With)
+	}
+	return tables
+}
+
+// aliasesIn are the names under which the queries in an expression have their rows.
+func aliasesIn(e pg.Expr) []string {
+	var names []string
+	pg.Replace(e, func(e pg.Expr) pg.Expr {
+		var q *pg.Select
+		switch e := e.(type) {
+		case *pg.Subquery:
+			q = e.Query
+		case *pg.Exists:
+			q = e.Query
+		case *pg.ArrayOf:
+			q = e.Query
+		default:
+			return nil
+		}
+		for _, t := range tablesOf(q) {
+			if t.Alias != "" {
+				names = append(names, t.Alias)
+			} else {
+				names = append(names, t.Name)
+			}
+		}
+		return nil
+	})
+	return names
+}
+
+// parameters are the values that the text of a statement takes as $3: those of variables and arguments.
+type parameters struct {
+	values []pg.Expr
+	types  []string
+}
+
+// inText is a condition as part of the text of a statement.
+func (p *parameters) inText(condition pg.Expr) pg.Expr {
+	return pg.Replace(condition, func(e pg.Expr) pg.Expr {
+		if v, ok := e.(*pg.Variable); ok {
+			return p.of(v)
+		}
+		return nil
+	})
+}
+
+// of is the parameter that holds the value of a variable.
+func (p *parameters) of(v *pg.Variable) pg.Expr {
+	at := slices.Index(p.values, pg.Expr(v))
+	if at < 0 {
+		at = len(p.values)
+		p.values = append(p.values, v)
+	}
+	parameter := pg.Expr(&pg.Element{Array: pg.Var("$3"), Index: pg.Lit(strconv.Itoa(at + 1))})
+	if v.Type != "text" {
+		return pg.As(parameter, v.Type)
+	}
+	return parameter
+}
+
+// array is the values as a function of the platform takes them.
+func (p *parameters) array() pg.Expr {
+	texts := make([]pg.Expr, len(p.values))
+	for i, v := range p.values {
+		if texts[i] = v; v.(*pg.Variable).Type != "text" {
+			texts[i] = pg.As(v, "text")
+		}
+	}
+	return pg.As(&pg.Array{Elements: texts}, "text[]")
+}
+
+// lookUpValues looks up the values that ways compare a column with: no more than show a page sooner than the order of
+// the list does.
+func (b *builder) lookUpValues(ways []way, size pg.Expr) {
+	var statements []pg.Statement
+	for i := range ways {
+		w := &ways[i]
+		if w.oneOf == nil {
+			continue
+		}
+		typ := castType(w.oneOf.Type.Kind) + "[]"
+		values := slices.Clone(w.values)
+		for n, v := range values {
+			if found, ok := v.(*pg.ArrayOf); ok {
+				w.enough = b.enough(*w, size)
+				q := *found.Query
+				q.Limit = pg.Lit(w.enough.Name + "[1]")
+				values[n] = &pg.ArrayOf{Query: &q}
+			}
+		}
+		w.held = b.variableFor(w.oneOf.Column+"s", typ, nil)
+		statements = append(statements, &pg.Assign{Variable: w.held, Value: concatenated(values...)})
+		if w.enough != nil {
+			w.isMany = pg.Op(pg.Fn("cardinality", w.held), ">=", pg.Lit(w.enough.Name+"[1]"))
+		}
+	}
+	if len(statements) > 0 {
+		b.step("What the rules compare rows with.", statements...)
 	}
 }
 
-// found selects the keys of the rows that a way finds: no more than a page for each value that it compares a column
-// with. The rows that a list shows without a filter are met soon behind each value. So a few rows of each tell where
-// the page ends at the latest, and no row beyond is read.
-func (f specializedList) found(w way, where pg.Expr, isFiltered bool) *pg.Select {
-	b := f.b
-	columns, order := keyColumns(f.keys, b.table), orderBy(f.keys, b.table)
-	if w.oneOf == nil || w.isShort || isFiltered || f.position == nil {
-		return b.found(w, columns, where, order, f.size)
+// enough is the variable that holds how many values of a way are enough to look along the order.
+func (b *builder) enough(w way, size pg.Expr) *pg.Variable {
+	own := w.oneOf.Model
+	if w.oneOf.FKOf != nil {
+		own = w.oneOf.FKOf.Target
 	}
+	table := func(m *schema.Model) pg.Expr { return pg.Str(pg.Qualified(appSchema, m.Table)) }
+	return b.hold("enough_"+own.Table, "bigint[]", pg.Fn("platform.enough", table(own), table(w.oneOf.Model), size))
+}
 
-	few := pg.Op(pg.Op(f.size, "/", pg.Fn("cardinality", w.values)), "+", pg.Lit("1"))
-	last := b.found(w, columns, where, order, few)
-	last.OrderBy, last.Limit, last.Offset = order, pg.Lit("1"), pg.Op(f.size, "-", pg.Lit("1"))
-	lastOfAll := &pg.Select{Columns: columns, From: b.related(), OrderBy: orderBy(reverse(f.keys), b.table), Limit: pg.Lit("1")}
-
-	alias := rowAlias("until", b.action)
-	until := &pg.Select{Columns: columns, From: &pg.UnionRef{Queries: []*pg.Select{last, lastOfAll}, Alias: b.table}, OrderBy: order, Limit: pg.Lit("1")}
-	position := make([]pg.Expr, len(f.keys))
-	for i, k := range f.keys {
-		position[i] = k.column(alias)
+// valuesHeld are the variables that hold values of the caller, as arguments of another function.
+func (b *builder) valuesHeld() []pg.Argument {
+	var arguments []pg.Argument
+	for _, v := range b.fn.Variables {
+		arguments = append(arguments, pg.Argument{Name: v.Name, Type: v.Type})
 	}
-	isBefore := f.compared(reverse(f.keys)[0].keysetOperator()+"=", position)
-	rows := b.found(w, columns, pg.AllOf(where, isBefore), order, f.size)
-	rows.Joins = append([]pg.Join{{Kind: "cross join", With: rows.From}}, rows.Joins...)
-	rows.From = &pg.SubqueryRef{Alias: alias, Query: until}
-	return rows
+	return arguments
+}
+
+// manyOf tells whether the caller has so many values for any of some ways.
+func manyOf(ways []way) pg.Expr {
+	var many []pg.Expr
+	for _, w := range ways {
+		if w.isMany != nil {
+			many = append(many, w.isMany)
+		}
+	}
+	return pg.AnyOf(many...)
 }

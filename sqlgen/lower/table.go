@@ -39,7 +39,7 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 	t.Constraints = append(t.Constraints, checks...)
 	t.References = l.references(m)
 	t.Indexes = l.indexes(m, t.Constraints)
-	l.indexed[m] = indexedColumns(t)
+	l.indexed[m] = leadingColumns(t)
 	t.Triggers = []*pg.Trigger{l.touch(m)}
 	t.Triggers = append(t.Triggers, fileTriggers(m)...)
 	l.keep(t, m)
@@ -50,24 +50,18 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 	return t
 }
 
-// indexedColumns are the columns that the indexes of a table hold as they are.
-func indexedColumns(t *pg.Table) map[string]bool {
-	indexed := map[string]bool{}
+// leadingColumns are the columns that the indexes of a table begin with.
+func leadingColumns(t *pg.Table) map[string]bool {
+	leading := map[string]bool{}
 	for _, c := range t.Constraints {
 		if c.Kind != pg.Check {
-			for _, name := range c.Columns {
-				indexed[name] = true
-			}
+			leading[c.Columns[0]] = true
 		}
 	}
 	for _, i := range t.Indexes {
-		for _, k := range i.Keys {
-			if k.Function == "" {
-				indexed[k.Column] = true
-			}
-		}
+		leading[i.Keys[0].Column] = leading[i.Keys[0].Column] || i.Keys[0].Function == ""
 	}
-	return indexed
+	return leading
 }
 
 // view lowers a model to the view through which generated SQL walks relations. It shows only whether a Password or

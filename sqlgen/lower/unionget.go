@@ -20,7 +20,7 @@ func (l *lowering) unionGet(a *schema.Action) *pg.Function {
 		}
 		b.step("arm "+arm.Name,
 			&pg.ReturnQuery{Query: &pg.Select{
-				Columns: []pg.Output{arm.allColumns()},
+				Columns: unionColumns(a.Union),
 				From:    pg.Ref(appSchema, arm.Model.Table),
 				Joins:   []pg.Join{arm.underRowSecurity()},
 				Where:   condition,
@@ -69,4 +69,13 @@ func unionField(p *expr.Path) *schema.UnionField {
 		panic("lower: a path of a union is not a field of it")
 	}
 	return f
+}
+
+// unionColumns are the columns of the views of a union's arms that are those of an answer.
+func unionColumns(u *schema.Union) []pg.Output {
+	columns := make([]pg.Output, len(u.Fields))
+	for i, f := range u.Fields {
+		columns[i] = pg.Output{Value: pg.Col(u.Table, f.Column)}
+	}
+	return columns
 }

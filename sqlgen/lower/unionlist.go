@@ -2,6 +2,8 @@ package lower
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -57,42 +59,40 @@ func armKey() *schema.Field {
 
 // unionList lowers a list of a union. Each arm gives at most a page, in order, so that an index of its table ends the
 // search. The first of all of them are the page, whose rows are then read under row security.
-func (l *lowering) unionList(a *schema.Action) *pg.Function {
+func (l *lowering) unionList(a *schema.Action) []*pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 	b.readsZone = filtersByPeriod(a)
 	keys := b.keysFor(unionOrder(a), unionSortable(a), len(a.UnionSortable) > 0)
-
 	g := generalList{b: b, where: member(input, "where")}
-	g.sql = b.own("v_conditions", "text", nil)
-	picked := b.own("v_picked", "text[]", nil) // the number of each row's arm, a colon and its id
-	ids := b.own("v_ids", "text[]", nil)
-	numbers := b.own("v_arms", "bigint[]", nil)
-	m := b.newMerge()
-
 	rows := rowsOf(a.Union)
 	g.unionConditions(rows)
-	g.findInArms(rows, m, func(arm arm) origin {
-		return origin{
-			model: arm.Model, sql: concatenated(pg.Str(arm.numbered()), g.sql), columns: pg.Ident(b.table) + ".*", alias: b.table, row: b.table,
-			direct: arm.source(a, ""),
-		}
-	})
-	alias := pg.Ident(b.table)
+	picked := b.own("v_picked", "text[]", nil)
+	arguments := append([]pg.Expr{input, keys, pg.Str(b.table), pickedText(b.table), g.sql}, g.findInArms(rows, l.foundInArms(a), l.walkedInArms(a))...)
+	b.readArms(&pg.Assign{Variable: picked, Value: pg.Fn("platform.pick_page", arguments...)}, picked)
+	return append([]*pg.Function{b.finish()}, l.foreseenUnion(a)...)
+}
+
+// pickedText is the text by which a row is picked: the number of its arm, a colon and its id.
+func pickedText(alias string) pg.Expr {
+	return pg.Str(pg.Ident(alias) + "." + armColumn + " || ':' || " + pg.Ident(alias) + ".id")
+}
+
+// readArms picks the rows of a page, and reads them.
+func (b *builder) readArms(pick pg.Statement, picked *pg.Variable) {
+	ids, numbers := b.own("v_ids", "text[]", nil), b.own("v_arms", "bigint[]", nil)
+	row := pg.Col("page", "picked")
 	b.step("Each arm gives at most a page, and the first of all their rows are the page. It is then read under row security.",
-		&pg.Assign{Variable: picked, Value: pg.Fn("platform.pick_page", append([]pg.Expr{
-			input, keys, pg.Str(b.table), pg.Str(alias + "." + armColumn + " || ':' || " + alias + ".id"),
-		}, m.arguments()...)...)},
-		&pg.Assign{Variable: numbers, Value: ofPicked(picked, pg.As(pg.Fn("split_part", pg.Col("page", "picked"), pg.Str(":"), pg.Lit("1")), "bigint"))},
-		&pg.Assign{Variable: ids, Value: ofPicked(picked, pg.Fn("substr", pg.Col("page", "picked"),
-			pg.Op(pg.Fn("strpos", pg.Col("page", "picked"), pg.Str(":")), "+", pg.Lit("1"))))},
+		pick,
+		&pg.Assign{Variable: numbers, Value: ofPicked(picked, pg.As(pg.Fn("split_part", row, pg.Str(":"), pg.Lit("1")), "bigint"))},
+		&pg.Assign{Variable: ids, Value: ofPicked(picked, pg.Fn("substr", row, pg.Op(pg.Fn("strpos", row, pg.Str(":")), "+", pg.Lit("1"))))},
 		&pg.ReturnQuery{Query: b.unionRows(ids, numbers)})
 	b.requireCallerOfPage(nothingFound)
-	return b.finish()
 }
 
 // unionConditions gathers the conditions of a union's list, which are the same for all arms: those of its @wheres, and
 // of the operators that a request puts to the columns of the views.
 func (g *generalList) unionConditions(rows unionRows) {
+	g.sql = g.b.own("v_filter", "text", pg.Str(""))
 	x := rows.expression(whereLogic, valueInFilter)
 	var always []pg.Expr
 	for _, w := range g.b.action.Wheres {
@@ -103,7 +103,6 @@ func (g *generalList) unionConditions(rows unionRows) {
 			always = append(always, condition)
 		}
 	}
-	g.sql.Initial = pg.Str("")
 	if condition := pg.AllOf(always...); !pg.IsTrue(condition) {
 		g.sql.Initial = alsoHolds(condition)
 	}
@@ -116,133 +115,194 @@ func (g *generalList) unionConditions(rows unionRows) {
 	g.filter(x, list)
 }
 
-// findInArms adds the ways in which rows of all arms are found.
-func (g *generalList) findInArms(rows unionRows, m *merge, originOf func(arm) origin) {
+// findInArms is findRows for the rows of all arms.
+func (g *generalList) findInArms(rows unionRows, foundBy, walked string) []pg.Expr {
 	b := g.b
-	isAllowed := b.isAllowed()
-	var all, judged []foundRows
+	t := text{b: b}
+	var sources, ways []pg.Expr
+	var all []way
 	for _, arm := range armsOf(b.action.Union) {
-		o := originOf(arm)
-		all = append(all, foundRows{o, everything()})
 		if !b.judgesRows() {
+			sources = append(sources, t.source(arm.numbered(), pg.True()))
 			continue
 		}
-		if admitted := rows.admission(b, arm); !pg.IsFalse(admitted.rule) || len(judged) == 0 {
-			judged = append(judged, foundRows{o, admitted})
+		admitted := rows.admission(b, arm)
+		sources = append(sources, t.source(arm.numbered(), admitted.rule))
+		b.lookUpValues(admitted.ways, sizeOfPage)
+		for _, w := range admitted.ways {
+			if !pg.IsFalse(w.condition) {
+				ways = append(ways, t.way(arm.numbered(), w))
+			}
 		}
+		all = append(all, admitted.ways...)
+	}
+	if len(ways) == 0 {
+		ways = []pg.Expr{t.source(armsOf(b.action.Union)[0].numbered(), pg.False())}
 	}
 	if !b.judgesRows() {
-		b.step("", m.add(all...)...)
-		return
+		return []pg.Expr{wayArray(sources...)}
 	}
-	statements := append(g.gatherInArms(m, judged), m.add(judged...)...)
-	if !pg.IsFalse(isAllowed) {
-		statements = []pg.Statement{&pg.If{Branches: []pg.IfBranch{{Condition: isAllowed, Then: m.add(all...)}}, Else: statements}}
+	models := make([]*schema.Model, len(b.action.Union.Arms))
+	for i, arm := range b.action.Union.Arms {
+		models[i] = arm.Model
 	}
-	b.step("", statements...)
-}
-
-// gatherInArms finds the values that ways to the rows of arms compare columns with.
-func (g *generalList) gatherInArms(m *merge, judged []foundRows) []pg.Statement {
-	admissions := make([]*admission, len(judged))
-	var chosen pg.Expr
-	for i := range judged {
-		admissions[i] = &judged[i].admission
-		if chosen == nil && admissions[i].mayHaveMany() {
-			g.b.findAtMost(pg.False())
-			chosen = g.b.own("v_is_chosen", "boolean", isChosen())
+	arguments := []pg.Expr{wayArray(sources...), b.early.holds, wayArray(ways...), t.array(), pg.Str(foundBy), pg.Str(walked),
+		tableArray(models...)}
+	var list []filter
+	for _, in := range b.action.Reads {
+		if !in.Explicit {
+			list = append(list, filter{in, rows.value(in.Union)})
 		}
 	}
-	return m.gather(chosen, admissions...)
+	return append(arguments, g.near(all, rows.expression(whereLogic, valueInFilter), unionOrder(b.action)[0].field, list)...)
+}
+
+// foundInArms are the fields of the filter by which an index may find rows of some arm.
+func (l *lowering) foundInArms(a *schema.Action) string {
+	first := unionOrder(a)[0].field.Name
+	var names []string
+	for _, in := range a.Reads {
+		isFound := in.Explicit
+		for _, arm := range armsOf(a.Union) {
+			if in.Explicit || in.Name == first {
+				continue
+			}
+			if p, ok := arm.value(in.Union).(*expr.Path); ok && p.Root == expr.RootRow {
+				f := storedAs(field(p.Steps[0]))
+				isFound = isFound || len(p.Steps) > 1 || l.indexed[arm.Model][f.Column] && f.Type.Kind != expr.Boolean && f.Type.Kind != expr.Enum
+			}
+		}
+		if isFound {
+			names = append(names, in.Name)
+		}
+	}
+	return "{" + strings.Join(names, ",") + "}"
+}
+
+// walkedInArms are the fields that an index of each arm has rows in the order of.
+func (l *lowering) walkedInArms(a *schema.Action) string {
+	var names []string
+	for _, f := range a.UnionSortable {
+		if !slices.ContainsFunc(armsOf(a.Union), func(arm arm) bool {
+			p, ok := arm.value(f).(*expr.Path)
+			return !ok || len(p.Steps) != 1 || !l.indexed[arm.Model][storedAs(field(p.Steps[0])).Column]
+		}) {
+			names = append(names, f.Name)
+		}
+	}
+	return "{" + strings.Join(names, ",") + "}"
+}
+
+// foreseenUnion lowers the page of a union's list that no request filters, to static statements: one function for each
+// arm, and one that merges their rows. There is none if every request filters, or if the rules ask for an input.
+func (l *lowering) foreseenUnion(a *schema.Action) []*pg.Function {
+	name := functionName(a) + "__foreseen"
+	isFiltered := slices.ContainsFunc(a.Reads, func(in *schema.Input) bool { return !in.Optional })
+	if isFiltered || len(ruleInputs(a.Rules)) > 0 || len(a.Facets) > 0 || isClosed(a) || !takesFormArguments(a, name, nil) {
+		return nil
+	}
+	keys := keysOfArms(a)
+	b, foreseen := l.beginForms(a, l.functions.Take(name), formArguments(a, nil))
+	foreseen.Forms = []string{""}
+	rows := rowsOf(a.Union)
+	x := rows.expression(whereLogic, nil)
+	where := pg.Expr(pg.True())
+	for _, w := range a.Wheres {
+		if len(optionalInputs(w)) == 0 {
+			where = pg.AllOf(where, x.allHold([]expr.Node{rows.over(w.Expression)}))
+		}
+	}
+	picked := b.own("v_picked", "text[]", nil)
+	var functions []*pg.Function
+	var merged *pg.Select
+	for _, arm := range armsOf(a.Union) {
+		p := b.place(keys)
+		p.from = arm.from()
+		ways := slices.DeleteFunc(b.ownWays(func() admission { return rows.admission(b, arm) }), func(w way) bool { return pg.IsFalse(w.condition) })
+		if len(ways) == 0 {
+			continue
+		}
+		fn, call := l.armFunction(b, arm, p.page(ways, keyColumns(keys, b.table), where, false), keys)
+		functions = append(functions, fn)
+		found := &pg.Select{
+			Columns: []pg.Output{{Value: pg.As(pg.Lit(fmt.Sprint(arm.number)), "bigint"), As: armColumn}, {Value: allColumns(b.table)}},
+			From:    call,
+		}
+		if merged == nil {
+			merged = found
+		} else {
+			merged.UnionAll = append(merged.UnionAll, found)
+		}
+	}
+	page := &pg.Select{
+		Columns: []pg.Output{{Value: pg.Lit(pickedText(b.table).(*pg.Text).Value)}},
+		From:    &pg.SubqueryRef{Alias: b.table, Query: merged},
+		OrderBy: orderBy(unionOrder(a), b.table), Limit: pg.Var(sizeArgument.Name),
+	}
+	b.readArms(&pg.Assign{Variable: picked, Value: &pg.ArrayOf{Query: page}}, picked)
+	return append([]*pg.Function{b.finish()}, functions...)
+}
+
+// keysOfArms is the order of a union's list within each arm.
+func keysOfArms(a *schema.Action) []sortKey {
+	keys := unionOrder(a)
+	return keys[:len(keys)-1]
+}
+
+// armFunction is the function that finds the rows of an arm for a page, and its call. It takes the position, the number
+// of rows and the values that its statement names.
+func (l *lowering) armFunction(b *builder, a arm, page *pg.Select, keys []sortKey) (*pg.Function, *pg.CallRef) {
+	mentioned := pg.Mentions(&pg.Subquery{Query: page})
+	var arguments []pg.Argument
+	for _, argument := range append(slices.Clone(b.fn.Arguments), b.valuesHeld()...) {
+		if mentioned.Column(argument.Name) {
+			arguments = append(arguments, argument)
+		}
+	}
+	names, values := make([]string, len(keys)), make([]pg.Expr, len(arguments))
+	types := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.field.Column
+		types[i] = numberedColumn(i, k.field.Column) + " " + variableType(k.field.Type)
+	}
+	for i, argument := range arguments {
+		values[i] = pg.Var(pg.ParamIdent(argument.Name))
+	}
+	fn := &pg.Function{
+		Schema: apiSchema, Name: l.functions.Take(functionName(b.action) + "__" + schema.SnakeForm(a.Name)),
+		Title: "action " + b.action.Name + ", arm " + a.Name, Origin: b.fn.Origin, Owner: b.fn.Owner,
+		Comment:   fmt.Sprintf("action %s of union %s: the next rows of the arm %s", b.action.Name, a.union.Name, a.Name),
+		Arguments: arguments, Returns: "table (" + strings.Join(types, ", ") + ")", Volatility: pg.Stable,
+		Settings: b.fn.Settings, Body: []pg.Paragraph{{Statements: []pg.Statement{&pg.ReturnQuery{Query: page}}}},
+	}
+	return fn, &pg.CallRef{Call: pg.Fn(pg.Qualified(apiSchema, fn.Name), values...), Alias: b.table, Columns: names}
 }
 
 // admission is the condition of the rules on the rows of an arm. The arm's model tells which ways an index serves; their
 // conditions are over the columns of the arm's view.
 func (r unionRows) admission(b *builder, a arm) admission {
-	x := a.row(ruleLogic, inQuery, valueInFilter)
-	shown := r.expression(ruleLogic, valueInFilter)
-	return admissionOf(a.Model, b.action.Rules, x, b.inputValue, a.over, func(alternative []expr.Node, role pg.Expr, w way) way {
-		for i, n := range alternative {
-			alternative[i] = r.overArm(a, n)
-		}
-		return a.shown(w, wayOf(r.model, pg.AllOf(shown.allHold(alternative), role)))
-	})
+	shown := r.expression(ruleLogic, b.inputValue)
+	return rules{
+		model: a.Model, list: b.action.Rules, x: a.row(ruleLogic, inQuery, b.inputValue), known: b.known, over: a.over,
+		shown: func(nodes []expr.Node) pg.Expr {
+			list := make([]expr.Node, len(nodes))
+			for i, n := range nodes {
+				list[i] = r.overArm(a, n)
+			}
+			return shown.allHold(list)
+		},
+		lead: func(f *schema.Field) pg.Expr {
+			name, _ := a.columnOf(f)
+			return pg.Col(a.union.Table, name)
+		},
+	}.admission()
 }
 
-// shown is a way to rows of the arm as one to rows of its view. Without such a column in the view, the rows behind the
-// values of a column are looked for in the table. If the values are few, the condition on the view insists, so that
-// Postgres starts from the caller: past the rows of all others it would look long for few of them, and for none.
-func (a arm) shown(w, inView way) way {
-	isEqual := inView.equal != nil
-	inView.equal = w.equal
-	switch {
-	case w.oneOf == nil:
-		inView.oneOf = nil
-	case inView.oneOf != nil && a.isColumn(inView.oneOf, w.oneOf):
-		inView.values, inView.isInView, inView.insisting = w.values, true, nil
-	case isShortArray(w.values):
-		return way{condition: inView.condition}
-	default:
-		inView.oneOf, inView.values, inView.others = w.oneOf, w.values, w.others
-		if !isEqual {
-			inView.insisting = nil
-		}
-	}
-	return inView
-}
-
-// isColumn tells whether a field of the union is a column of the arm's table.
-func (a arm) isColumn(inView, own *schema.Field) bool {
-	p, ok := a.value(a.union.Field(inView.Name)).(*expr.Path)
-	return ok && p.Root == expr.RootRow && len(p.Steps) == 1 && storedAs(field(p.Steps[0])) == own
-}
-
-// isAllowed tells whether the caller is allowed every row. A variable holds an answer that is used several times.
-func (b *builder) isAllowed() pg.Expr {
-	if !b.judgesRows() || pg.IsFalse(b.early.holds) {
-		return b.early.holds
-	}
-	allowed := b.own("v_is_allowed", "boolean", nil)
-	b.step(allowedOutright, &pg.Assign{Variable: allowed, Value: b.early.holds})
-	return allowed
-}
-
-// numbered is the rows of an arm's view with the arm's number, as the text of a query from its from on. Conditions may
-// follow.
+// numbered is the rows of an arm's view with the arm's number, as a source in the text of a statement.
 func (a arm) numbered() string {
 	alias := pg.Ident(a.union.Table)
-	return fmt.Sprintf(" from (select %d::bigint as %s, %s.* from %s as %s) as %s where true",
+	return fmt.Sprintf("(select %d::bigint as %s, %s.* from %s as %s) as %s",
 		a.number, armColumn, alias, pg.Qualified(relatedSchema, a.view), alias, alias)
-}
-
-// source is the rows of the arm's table for a request that neither filters nor orders them, and the end of their query:
-// the columns of the list's own order, which tell them apart.
-func (a arm) source(action *schema.Action, end string) *origin {
-	x := a.row(whereLogic, inQuery, valueInFilter)
-	columns := []pg.Output{{Value: pg.As(pg.Lit(fmt.Sprint(a.number)), "bigint"), As: armColumn}}
-	for _, k := range unionOrder(action) {
-		if k.field.Name != armColumn {
-			columns = append(columns, pg.Output{Value: a.column(x, a.union.Field(k.field.Name)), As: k.field.Column})
-		}
-	}
-	conditions := x.allHold(a.wheres())
-	for _, w := range action.Wheres {
-		if len(optionalInputs(w)) == 0 {
-			conditions = pg.AllOf(conditions, x.allHold([]expr.Node{a.over(w.Expression)}))
-		}
-	}
-	rows := &pg.Fragment{Prefix: " from (", Select: &pg.Select{Columns: columns, From: pg.Ref(relatedSchema, a.Model.Table)}, Suffix: " where true"}
-	if !pg.IsTrue(conditions) {
-		rows.Suffix = ""
-		rows.Select.Where = &pg.And{Operands: []pg.Expr{conditions}} // more follows behind and
-	}
-	return &origin{sql: rows, end: ") as " + pg.Ident(a.union.Table) + " where true" + end}
-}
-
-// isChosen tells whether a request filters a list, or chooses its order.
-func isChosen() pg.Expr {
-	none := pg.Str("{}")
-	return pg.AnyOf(hasMember(input, "orderBy"), pg.Op(pg.Fn("coalesce", member(input, "where"), none), "<>", none))
 }
 
 // ofPicked is a part of each picked row, in order. The function takes parts before it reads the rows: under row
@@ -256,13 +316,8 @@ func ofPicked(picked, part pg.Expr) pg.Expr {
 
 // unionRows reads the rows of a page, arm by arm, in the order in which they were picked.
 func (b builder) unionRows(ids, numbers pg.Expr) *pg.Select {
-	var columns []pg.Output
-	for _, f := range b.action.Union.Fields {
-		columns = append(columns, pg.Output{Value: pg.Col(b.table, f.Column)})
-	}
-	columns = append(columns, pg.Output{Value: pg.Col(b.table, armColumn)})
 	return &pg.Select{
-		Columns: columns,
+		Columns: append(unionColumns(b.action.Union), pg.Output{Value: pg.Col(b.table, armColumn)}),
 		From:    &pg.SubqueryRef{Alias: b.table, Query: b.armRows(ids, numbers)},
 		OrderBy: []pg.Order{{Value: pg.Col(b.table, placeColumn)}},
 	}
@@ -277,9 +332,7 @@ func (b builder) armRows(ids, numbers pg.Expr) *pg.Select {
 	for _, arm := range armsOf(b.action.Union) {
 		page := rowAlias("page", b.action)
 		rows := &pg.Select{
-			Columns: []pg.Output{
-				arm.allColumns(), {Value: pg.Col(page, "number"), As: armColumn}, {Value: pg.Col(page, "place"), As: placeColumn},
-			},
+			Columns: append([]pg.Output{arm.allColumns()}, pg.Output{Value: pg.Col(page, "number"), As: armColumn}, pg.Output{Value: pg.Col(page, "place"), As: placeColumn}),
 			From: &pg.CallRef{
 				Call:       pg.Fn("unnest", ids, numbers),
 				Ordinality: true, Alias: page, Columns: []string{"id", "number", "place"},

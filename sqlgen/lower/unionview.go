@@ -41,6 +41,15 @@ func (a arm) query() *pg.Select {
 	for _, f := range a.union.Fields {
 		q.Columns = append(q.Columns, pg.Output{Value: a.column(x, f), As: f.Column})
 	}
+	for _, arm := range armsOf(a.union) {
+		for _, f := range arm.looksBehind() {
+			if name, isOwn := arm.columnOf(f); !isOwn && arm.number == a.number {
+				q.Columns = append(q.Columns, pg.Output{Value: pg.Col(a.Model.Table, f.Column), As: name})
+			} else if !isOwn { // all views have the same columns
+				q.Columns = append(q.Columns, pg.Output{Value: pg.As(pg.Null(), variableType(f.Type)), As: name})
+			}
+		}
+	}
 	for _, j := range x.outer.joins.list {
 		j.Kind = "left join"
 		q.Joins = append(q.Joins, j)
@@ -134,8 +143,35 @@ func (a arm) from() *pg.TableRef {
 	return &pg.TableRef{Schema: relatedSchema, Name: a.view, Alias: a.union.Table}
 }
 
-// allColumns are the columns of the view of an arm, which are those of an answer.
-func (a arm) allColumns() pg.Output { return pg.Output{Value: pg.Lit(pg.Ident(a.union.Table) + ".*")} }
+// allColumns are the columns of the view of an arm.
+func (a arm) allColumns() pg.Output { return pg.Output{Value: allColumns(a.union.Table)} }
+
+// looksBehind are the fields of the arm's model that lists compare with several values of the caller, to look for rows
+// behind each of them.
+func (a arm) looksBehind() []*schema.Field {
+	var fields []*schema.Field
+	for _, action := range a.union.Actions {
+		if action.Kind != schema.List {
+			continue
+		}
+		for _, w := range waysByPolicy(a.Model, action.Rules, a.over) {
+			if w.oneOf != nil && !slices.Contains(fields, w.oneOf) {
+				fields = append(fields, w.oneOf)
+			}
+		}
+	}
+	return fields
+}
+
+// columnOf is the column of the arm's view that holds a field of its model: that of a field of the union, or one more.
+func (a arm) columnOf(f *schema.Field) (name string, isOwn bool) {
+	for _, own := range a.union.Fields {
+		if p, ok := a.value(own).(*expr.Path); ok && p.Root == expr.RootRow && len(p.Steps) == 1 && storedAs(field(p.Steps[0])) == f {
+			return own.Column, true
+		}
+	}
+	return numberedColumn(a.number-1, f.Column), false
+}
 
 // underRowSecurity joins the table of the arm's rows to their view: row security keeps back the rows that the caller may
 // not have.

@@ -3,7 +3,6 @@ package lower
 import (
 	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -11,84 +10,71 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// way is one of the ways in which rules admit rows: one of their alternatives. The columns that it compares with the
-// caller lead an index, behind which the rows lie in the order of the list. So each way is read by itself, no further
-// than a page, and the rows that it finds are merged.
+// way is one of the ways in which rules admit rows: one of their alternatives. If it compares a column with values of the
+// caller, the column leads an index, behind which the rows lie in the order of the list. So the way is read from the
+// caller outwards, no further than a page, and the rows of all ways are merged.
 type way struct {
-	condition pg.Expr // its condition on the row, as a whole
-	insisting pg.Expr // the same in a form that makes Postgres take the index, see boundTwice; nil means none
+	condition pg.Expr   // its condition on the row, as a whole
+	apart     []pg.Expr // the conditions of which the condition is one, if it is several ways in one
 
-	// equal are the fields that it compares with one value each.
-	equal []*schema.Field
+	// lead is the column that it compares with values of the caller; nil means none. It has one value or, if oneOf is
+	// not nil, several.
+	lead   pg.Expr
+	value  pg.Expr
+	oneOf  *schema.Field
+	values []pg.Expr // arrays
+	others pg.Expr   // the other conditions of the way
 
-	// oneOf is a field that it compares with several values, those of the caller, which are found first. Nil means
-	// none.
-	oneOf   *schema.Field
-	values  pg.Expr // an array
-	isShort bool    // whether the array is known to have few values
-	others  pg.Expr // the other conditions of the way
+	equal []*schema.Field // the fields that it compares with one value each, the leading one first
 
-	// isInView tells, for an arm of a union, that oneOf is a column of its view.
-	isInView bool
-
-	// each is a variable that tells whether rows are looked for behind one value after the other. Nil means
-	// that they are only if the values are known to be few.
-	each pg.Expr
+	held   *pg.Variable // holds the several values
+	enough *pg.Variable // how many of them are looked up
+	isMany pg.Expr      // whether there may be more
 }
 
 // maxWays is the most ways in which rows are found. Rules with more alternatives are one condition.
 const maxWays = 6
 
-// admissionOf takes the rules of a list apart, for rows of a model. For a union, over makes them rules over the rows of
-// an arm, and shown, if it is not nil, makes the way of an alternative one to the rows of the arm's view. It omits alternatives that do not ask for
-// the row: they are decided before. Values are found before the statement; outside of it an input has the value that
-// outside returns.
-func admissionOf(
-	m *schema.Model, rules []*schema.Rule, x expression, outside func(expr.Input) pg.Expr, over func(expr.Node) expr.Node,
-	shown func(alternative []expr.Node, role pg.Expr, w way) way,
-) admission {
-	before := x
-	before.input = outside
+// rules are the rules of a list over rows of a model. For a union, over makes them rules over the rows of an arm, and
+// shown their conditions on the rows of the arm's view, whose columns leads are.
+type rules struct {
+	model *schema.Model
+	list  []*schema.Rule
+	x     expression
+	known func(pg.Expr) pg.Expr // nil for decisions outside of a function
+	over  func(expr.Node) expr.Node
+	shown func([]expr.Node) pg.Expr
+	lead  func(*schema.Field) pg.Expr
+}
+
+// admission takes the rules apart. It omits alternatives that do not ask for the row: they are decided before.
+func (r rules) admission() admission {
 	var all, others []pg.Expr
 	var ways []way
-	for _, r := range rules {
-		if r.Expression == nil {
+	for _, rule := range r.list {
+		if rule.Expression == nil {
 			continue
 		}
-		for _, alternative := range alternativesOf(r.Expression) {
+		for _, alternative := range alternativesOf(rule.Expression) {
 			if !expr.Mentions(alternative...).Row {
 				continue
 			}
-			ofUnion := slices.Clone(alternative)
-			for i, n := range alternative {
-				alternative[i] = over(n)
-			}
 			role := pg.Expr(pg.True())
-			if len(r.Roles) > 0 {
-				role = hasRole(r.Roles)
+			if len(rule.Roles) > 0 {
+				role = hasRole(rule.Roles)
 			}
-			condition := pg.AllOf(x.allHold(alternative), role)
-			w := wayOf(m, condition)
-			if w.oneOf != nil {
-				w.values = wayOf(m, before.allHold(alternative)).values
-			}
-			if shown != nil {
-				w = shown(ofUnion, role, w)
-				condition = w.condition
-			}
-			all = append(all, condition)
+			w := r.wayOf(alternative, role)
+			all = append(all, w.condition)
 			switch {
-			case pg.IsFalse(condition), slices.ContainsFunc(ways, func(known way) bool { return reflect.DeepEqual(known.condition, w.condition) }):
+			case pg.IsFalse(w.condition), slices.ContainsFunc(ways, func(known way) bool { return reflect.DeepEqual(known.condition, w.condition) }):
 			case w.equal == nil && w.oneOf == nil:
-				others = append(others, condition)
+				others = append(others, w.condition)
 			default:
 				ways = append(ways, w)
 			}
 		}
 	}
-	if shown == nil {
-		ways = joined(ways)
-	}
+	ways = joined(ways)
 	if len(others) > 0 {
 		ways = append(ways, way{condition: pg.AnyOf(others...)})
 	}
@@ -100,30 +86,39 @@ func admissionOf(
 }
 
 // joined makes one way of those that compare a column with several values, and differ in nothing else: it compares the
-// column with the values of all. Ways to the view of an arm stay apart, since Postgres can start from the caller in each.
+// column with the values of all.
 func joined(ways []way) []way {
 	var list []way
 	for _, w := range ways {
 		at := slices.IndexFunc(list, func(known way) bool {
-			return w.oneOf != nil && known.oneOf == w.oneOf && reflect.DeepEqual(known.equal, w.equal) && reflect.DeepEqual(known.others, w.others)
+			return w.oneOf != nil && known.oneOf == w.oneOf && reflect.DeepEqual(known.others, w.others)
 		})
 		if at < 0 {
 			list = append(list, w)
 			continue
 		}
+		list[at].apart = append(list[at].conditions(), w.condition)
 		list[at].condition = pg.AnyOf(list[at].condition, w.condition)
-		list[at].values = pg.Op(list[at].values, "||", w.values)
+		list[at].values = append(list[at].values, w.values...)
 	}
 	return list
+}
+
+// conditions are the conditions on the row of which one holds. Postgres can begin with the caller in each by itself.
+func (w way) conditions() []pg.Expr {
+	if w.apart != nil {
+		return w.apart
+	}
+	return []pg.Expr{w.condition}
 }
 
 // asItIs leaves an expression over rows of a model as it is.
 func asItIs(n expr.Node) expr.Node { return n }
 
 // waysByPolicy are the ways in which rules admit rows, for decisions outside of a function.
-func waysByPolicy(m *schema.Model, rules []*schema.Rule, over func(expr.Node) expr.Node) []way {
+func waysByPolicy(m *schema.Model, list []*schema.Rule, over func(expr.Node) expr.Node) []way {
 	row := rowOf(m)
-	return admissionOf(m, rules, newExpression(ruleLogic, inQuery, &row, settingOf), settingOf, over, nil).ways
+	return rules{model: m, list: list, x: newExpression(ruleLogic, inQuery, &row, settingOf), over: over}.admission().ways
 }
 
 // alternativesOf returns the alternatives of an expression, each as the conjuncts of
@@ -149,36 +144,92 @@ func alternativesOf(n expr.Node) [][]expr.Node {
 	return both
 }
 
-// wayOf finds the part of a condition over a model's rows that can lead an index.
-func wayOf(m *schema.Model, condition pg.Expr) way {
-	w := way{condition: condition}
-	conjuncts := []pg.Expr{condition}
-	if and, ok := condition.(*pg.And); ok {
-		conjuncts = and.Operands
+// wayOf finds the part of an alternative that can lead an index.
+func (r rules) wayOf(alternative []expr.Node, role pg.Expr) way {
+	var conditions, shown []pg.Expr // of the parts: on rows of the model, and on those that are read
+	lower := func(nodes []expr.Node) {
+		over := make([]expr.Node, len(nodes))
+		for i, n := range nodes {
+			over[i] = r.over(n)
+		}
+		condition := r.knowing(r.x.allHold(over))
+		if r.shown != nil {
+			conditions, shown = append(conditions, condition), append(shown, r.knowing(r.shown(nodes)))
+		} else if and, ok := condition.(*pg.And); ok {
+			conditions = append(conditions, and.Operands...)
+		} else {
+			conditions = append(conditions, condition)
+		}
 	}
-	conjuncts = slices.Clone(conjuncts)
-	for i, c := range conjuncts {
-		if f, insisting := equalField(m, c); f != nil {
-			if !slices.Contains(w.equal, f) {
+	if r.shown != nil && len(expr.Prefixes(alternative...)) == 0 {
+		for _, n := range alternative {
+			lower([]expr.Node{n})
+		}
+	} else {
+		lower(alternative)
+	}
+	if r.shown == nil {
+		shown = slices.Clone(conditions)
+	}
+	conditions, shown = append(conditions, r.knowing(role)), append(shown, r.knowing(role))
+	w := way{condition: pg.AllOf(shown...)}
+	if pg.IsFalse(pg.AllOf(conditions...)) {
+		w.condition = pg.False()
+	}
+	at := -1 // the part that leads
+	for i, c := range conditions {
+		if f := equalField(r.model, c); f != nil {
+			column, value := compared(shown[i])
+			if column != nil && w.oneOf == nil && (at < 0 || f.FKOf != nil && w.equal[0].FKOf == nil) {
+				w.lead, w.value, at = column, value, i
+				w.equal = append([]*schema.Field{f}, w.equal...)
+			} else {
 				w.equal = append(w.equal, f)
 			}
-			conjuncts[i] = insisting
-			continue
-		}
-		if w.oneOf != nil {
-			continue
-		}
-		if f, values := oneOfField(m, c); f != nil {
-			w.oneOf, w.values = f, values
-			conjuncts[i] = pg.True()
+		} else if f, values := oneOfField(r.model, c); f != nil && w.oneOf == nil {
+			w.lead, w.value, w.oneOf, w.values, at = pg.Col(r.model.Table, f.Column), nil, f, []pg.Expr{values}, i
+			if r.lead != nil {
+				w.lead = r.lead(f)
+			}
 		}
 	}
-	if w.oneOf != nil {
-		w.others = pg.AllOf(conjuncts...)
-	} else {
-		w.insisting = pg.AllOf(conjuncts...)
+	if at >= 0 {
+		w.others = pg.AllOf(append(slices.Clone(shown[:at]), shown[at+1:]...)...)
 	}
 	return w
+}
+
+// knowing is a condition with the values of the caller in variables.
+func (r rules) knowing(condition pg.Expr) pg.Expr {
+	if r.known == nil {
+		return condition
+	}
+	return r.known(condition)
+}
+
+// compared returns the column that a condition compares with one value, and the value, if Postgres does not know it when
+// it plans a statement of which it keeps the plan.
+func compared(condition pg.Expr) (column, value pg.Expr) {
+	c, ok := condition.(*pg.Binary)
+	if !ok {
+		return nil, nil
+	}
+	for _, side := range [][2]pg.Expr{{c.Left, c.Right}, {c.Right, c.Left}} {
+		switch side[1].(type) {
+		case *pg.Text, *pg.Raw, *pg.ColumnRef:
+			continue
+		}
+		if column, ok := side[0].(*pg.ColumnRef); ok {
+			return column, side[1]
+		}
+	}
+	return nil, nil
+}
+
+// behind is the condition that the leading column has a value, in a form for which Postgres needs the column in front of
+// the order: with an equality it might look for few rows along the order alone.
+func (w way) behind(value pg.Expr) pg.Expr {
+	return &pg.Any{Value: w.lead, Op: "=", Array: &pg.Array{Elements: []pg.Expr{value}}}
 }
 
 // ownColumnOf returns the field whose column an expression is, nil for any other expression.
@@ -195,36 +246,24 @@ func ownColumnOf(m *schema.Model, e pg.Expr) *schema.Field {
 	return nil
 }
 
-// equalField returns the field that a condition compares with one value, the same for all rows, and the best form of
-// the condition.
-func equalField(m *schema.Model, condition pg.Expr) (*schema.Field, pg.Expr) {
+// equalField returns the field that a condition compares with one value, the same for all rows.
+func equalField(m *schema.Model, condition pg.Expr) *schema.Field {
 	switch c := condition.(type) {
 	case *pg.ColumnRef:
-		return ownColumnOf(m, c), c // it is true
+		return ownColumnOf(m, c) // it is true
 	case *pg.Not:
-		return ownColumnOf(m, c.Operand), c
+		return ownColumnOf(m, c.Operand)
 	case *pg.Binary:
 		if c.Op != "=" {
-			return nil, nil
+			return nil
 		}
 		for _, side := range [][2]pg.Expr{{c.Left, c.Right}, {c.Right, c.Left}} {
 			if f := ownColumnOf(m, side[0]); f != nil && !pg.Mentions(side[1]).Table(m.Table) {
-				return f, boundTwice(c, side[0], side[1])
+				return f
 			}
 		}
 	}
-	return nil, nil
-}
-
-// boundTwice compares twice with one value, so that Postgres expects few rows and takes the index that begins with the
-// column. Postgres does not know whose value it plans for. For a column with few values it expects many rows of each.
-// It would look for them along the order, past all rows of the others if it is wrong.
-func boundTwice(equal, column, value pg.Expr) pg.Expr {
-	switch value.(type) {
-	case *pg.Text, *pg.Raw:
-		return equal
-	}
-	return pg.AllOf(equal, pg.Op(column, ">=", value), pg.Op(column, "<=", value))
+	return nil
 }
 
 // oneOfField returns the field that a condition compares with several values, and the values as an array.
@@ -267,7 +306,6 @@ func decorrelated(m *schema.Model, q *pg.Select) (*schema.Field, pg.Expr) {
 				From:    q.From,
 				Joins:   q.Joins,
 				Where:   pg.AllOf(append(slices.Clone(conjuncts[:i]), conjuncts[i+1:]...)...),
-				Limit:   pg.Op(mostValues, "+", pg.Lit("1")),
 			}}
 			if !pg.Mentions(values).Table(m.Table) {
 				return f, values
@@ -280,23 +318,27 @@ func decorrelated(m *schema.Model, q *pg.Select) (*schema.Field, pg.Expr) {
 // indexed are the fields that lead the index of a way, in front of the keys of an order. None are needed if one of them
 // is unique to a row.
 func (w way) indexed(keys []sortKey) []*schema.Field {
-	fields := slices.Clone(w.equal)
-	if w.oneOf != nil && !slices.Contains(fields, w.oneOf) {
+	fields := w.equal
+	if w.oneOf != nil {
 		fields = append([]*schema.Field{w.oneOf}, fields...)
 	}
 	if slices.ContainsFunc(fields, func(f *schema.Field) bool { return f.Name == "id" || f.Unique || f.FKOf != nil && f.FKOf.Unique }) {
 		return nil
 	}
-	// References first: then their own indexes are not needed.
-	var references, rest []*schema.Field
-	for _, f := range fields {
-		if f.FKOf != nil {
+	// References first, but for what leads: then their own indexes are not needed.
+	var first, references, rest []*schema.Field
+	for i, f := range fields {
+		switch {
+		case slices.Contains(fields[:i], f):
+		case i == 0 && w.lead != nil:
+			first = append(first, f)
+		case f.FKOf != nil:
 			references = append(references, f)
-		} else {
+		default:
 			rest = append(rest, f)
 		}
 	}
-	fields = append(references, rest...)
+	fields = slices.Concat(first, references, rest)
 	return fields[:min(len(fields), maxKeys-len(keys))]
 }
 
@@ -308,74 +350,6 @@ type admission struct {
 
 // everything admits all rows.
 func everything() admission { return admission{pg.True(), []way{{condition: pg.True()}}} }
-
-// isPlain tells whether an admission is only one condition.
-func (a admission) isPlain() bool { return len(a.ways) == 1 && a.ways[0].oneOf == nil }
-
-// gatherValues finds the values that ways compare columns with; null means that there are more than mostValues.
-func (b *builder) gatherValues(a *admission) []pg.Statement {
-	var statements []pg.Statement
-	ways := slices.Clone(a.ways)
-	for i, w := range a.ways {
-		if w.oneOf == nil {
-			continue
-		}
-		values := b.variableFor(w.oneOf.Column+"_values", castType(w.oneOf.Type.Kind)+"[]", nil)
-		most := pg.Expr(mostValues)
-		if isShortArray(w.values) {
-			most = pg.Lit(strconv.Itoa(fewValues))
-		}
-		statements = append(statements, &pg.Assign{Variable: values, Value: pg.Fn("platform.few", w.values, most)})
-		ways[i].values, ways[i].isShort = values, isShortArray(w.values)
-	}
-	a.ways = ways
-	return statements
-}
-
-// isShortArray tells whether an array is known to have few values.
-func isShortArray(e pg.Expr) bool {
-	cast, ok := e.(*pg.Cast)
-	if !ok {
-		return false
-	}
-	array, ok := cast.Value.(*pg.Array)
-	return ok && len(array.Elements) <= fewValues
-}
-
-// found selects columns of the rows that a way finds under a condition: the first ones in an order, for each value that
-// the way compares a column with.
-func (b builder) found(w way, columns []pg.Output, condition pg.Expr, order []pg.Order, limit pg.Expr) *pg.Select {
-	if w.oneOf == nil {
-		asks := w.condition
-		if w.insisting != nil {
-			asks = w.insisting
-		}
-		return &pg.Select{Columns: columns, From: b.related(), Where: pg.AllOf(condition, asks), OrderBy: order, Limit: limit}
-	}
-	alias := rowAlias("access", b.action)
-	rows := &pg.Select{
-		From:    b.related(),
-		Where:   pg.AllOf(condition, w.isValue(b.table, alias), w.others),
-		OrderBy: order,
-		Limit:   limit,
-	}
-	for _, c := range columns {
-		if _, ok := c.Value.(*pg.ColumnRef); ok {
-			rows.Columns = append(rows.Columns, c)
-		}
-	}
-	return &pg.Select{
-		Columns: columns,
-		From:    &pg.CallRef{Call: pg.Fn("unnest", w.values), Alias: alias, Columns: []string{"value"}},
-		Joins:   []pg.Join{{Kind: "cross join lateral", With: &pg.SubqueryRef{Alias: b.table, Query: rows}}},
-	}
-}
-
-// isValue is the condition that a row has one of the values that the way compares a column with.
-func (w way) isValue(table, alias string) pg.Expr {
-	column, value := pg.Col(table, w.oneOf.Column), pg.Col(alias, "value")
-	return boundTwice(pg.Eq(column, value), column, value)
-}
 
 // keyColumns are the columns that a way selects of its rows, to merge them with those of others.
 func keyColumns(keys []sortKey, table string) []pg.Output {

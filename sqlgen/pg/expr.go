@@ -161,11 +161,12 @@ type RowNumber struct {
 // Fragment is the text of an expression as a text literal, from which a function builds a statement of its own. Prefix
 // and Suffix are around the expression inside the literal.
 type Fragment struct {
-	Prefix string
-	Value  Expr    // nil means only Prefix
-	Select *Select // a query from its select on
-	Query  *QueryTail
-	Suffix string
+	Prefix  string
+	Value   Expr     // nil means only Prefix
+	Columns []Output // the columns of a query
+	Select  *Select  // a query from its select on
+	Query   *QueryTail
+	Suffix  string
 }
 
 // Filters is what the conditions of a list's operators are made of, as a text literal that holds a JSON object: by the

@@ -191,6 +191,11 @@ type ReturnWritten struct {
 	Write Statement // with Returning, and without Into
 }
 
+// ReturnNext is return next: it adds a row to the answer.
+type ReturnNext struct {
+	Row Expr // nil means the variables that are the columns of the answer
+}
+
 // ReturnExecute adds the rows of a query, which is text, to the answer of a function.
 type ReturnExecute struct {
 	Text  Expr
@@ -241,6 +246,7 @@ func (*ReturnQuery) isStatement()   {}
 func (*ReturnWritten) isStatement() {}
 func (*Execute) isStatement()       {}
 func (*ReturnExecute) isStatement() {}
+func (*ReturnNext) isStatement()    {}
 func (*ForEach) isStatement()       {}
 func (*ForElement) isStatement()    {}
 func (*TestNow) isStatement()       {}

@@ -103,6 +103,7 @@ func (m *Mentioned) expr(e Expr) {
 	case *Fragment:
 		m.words(e.Prefix + " " + e.Suffix)
 		m.expr(e.Value)
+		m.query(&Select{Columns: e.Columns})
 		m.query(e.Select)
 		m.tail(e.Query)
 	case *Filters:
