@@ -99,7 +99,7 @@ func exprDoc(e pg.Expr) (doc, int) {
 		if e.IsBare {
 			return bracketed("(", exprs(e.Values), ")"), bindPrimary
 		}
-		return bracketed("row(", exprs(e.Values), ")"), bindPrimary
+		return group("row(", nest(soft, filled(",", "", exprs(e.Values))), soft, ")"), bindPrimary
 	case *pg.RowNumber:
 		return group("row_number() over (order by", nest(line, commaLines(orders(e.OrderBy))), ")"), bindPrimary
 	case *pg.Fragment:

@@ -182,10 +182,10 @@ func (g *generalList) facetsOfUnion() []pg.Expr {
 			query.Prefix = " union all "
 		}
 		queries = append(queries, query)
-		allowed = append(allowed, t.source(arm.numbered(), pg.True()))
+		allowed = append(allowed, t.source(arm.source(), pg.True()))
 		if b.judgesRows() {
 			for _, w := range rows.admission(b, arm).ways {
-				ways = append(ways, t.row(arm.numbered(), w.conditions()))
+				ways = append(ways, t.row(arm.source(), w.conditions()))
 			}
 		}
 	}

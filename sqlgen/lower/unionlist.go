@@ -68,8 +68,9 @@ func (l *lowering) unionList(a *schema.Action) []*pg.Function {
 	g.unionConditions(rows)
 	picked := b.own("v_picked", "text[]", nil)
 	arguments := append([]pg.Expr{input, keys, pg.Str(b.table), pickedText(b.table), g.sql}, g.findInArms(rows, l.foundInArms(a), l.walkedInArms(a))...)
-	b.readArms(&pg.Assign{Variable: picked, Value: pg.Fn("platform.pick_page", arguments...)}, picked)
-	return append([]*pg.Function{b.finish()}, l.foreseenUnion(a)...)
+	rowsFunction := l.functions.Take(functionName(a) + "__rows")
+	b.readArms(g.whereFrom, &pg.Assign{Variable: picked, Value: pg.Fn("platform.pick_page", arguments...)}, picked, rowsFunction)
+	return append([]*pg.Function{b.finish(), b.rowsFunction(rowsFunction)}, l.foreseenUnion(a, rowsFunction)...)
 }
 
 // pickedText is the text by which a row is picked: the number of its arm, a colon and its id.
@@ -78,15 +79,31 @@ func pickedText(alias string) pg.Expr {
 }
 
 // readArms picks the rows of a page, and reads them.
-func (b *builder) readArms(pick pg.Statement, picked *pg.Variable) {
+func (b *builder) readArms(comment string, pick pg.Statement, picked *pg.Variable, rows string) {
 	ids, numbers := b.own("v_ids", "text[]", nil), b.own("v_arms", "bigint[]", nil)
 	row := pg.Col("page", "picked")
-	b.step("Each arm gives at most a page, and the first of all their rows are the page. It is then read under row security.",
-		pick,
+	b.step(comment, pick)
+	b.step("The first rows of all arms are the page. They are read under row security.",
 		&pg.Assign{Variable: numbers, Value: ofPicked(picked, pg.As(pg.Fn("split_part", row, pg.Str(":"), pg.Lit("1")), "bigint"))},
 		&pg.Assign{Variable: ids, Value: ofPicked(picked, pg.Fn("substr", row, pg.Op(pg.Fn("strpos", row, pg.Str(":")), "+", pg.Lit("1"))))},
-		&pg.ReturnQuery{Query: b.unionRows(ids, numbers)})
+		&pg.ReturnQuery{Query: &pg.Select{
+			Columns: []pg.Output{{Value: allColumns(b.table)}},
+			From:    &pg.CallRef{Call: pg.Fn(pg.Qualified(apiSchema, rows), ids, numbers), Alias: b.table},
+		}})
 	b.requireCallerOfPage(nothingFound)
+}
+
+// rowsFunction is the function that reads the picked rows of a union's list: it is given their ids and the numbers of
+// their arms.
+func (b *builder) rowsFunction(name string) *pg.Function {
+	a := b.action
+	return &pg.Function{
+		Schema: apiSchema, Name: name, Title: "action " + a.Name + ", rows of all arms", Origin: b.fn.Origin, Owner: b.fn.Owner,
+		Comment:   fmt.Sprintf("action %s of union %s: the picked rows of all arms", a.Name, a.Union.Name),
+		Arguments: []pg.Argument{{Name: "v_ids", Type: "text[]"}, {Name: "v_arms", Type: "bigint[]"}},
+		Returns:   b.fn.Returns, Volatility: pg.Stable, Settings: b.fn.Settings,
+		Body: []pg.Paragraph{{Statements: []pg.Statement{&pg.ReturnQuery{Query: b.unionRows(pg.Var("v_ids"), pg.Var("v_arms"))}}}},
+	}
 }
 
 // unionConditions gathers the conditions of a union's list, which are the same for all arms: those of its @wheres, and
@@ -123,25 +140,26 @@ func (g *generalList) findInArms(rows unionRows, foundBy, walked string) []pg.Ex
 	var all []way
 	for _, arm := range armsOf(b.action.Union) {
 		if !b.judgesRows() {
-			sources = append(sources, t.source(arm.numbered(), pg.True()))
+			sources = append(sources, t.source(arm.source(), pg.True()))
 			continue
 		}
 		admitted := rows.admission(b, arm)
-		sources = append(sources, t.source(arm.numbered(), admitted.rule))
+		sources = append(sources, t.source(arm.source(), admitted.rule))
 		b.lookUpValues(admitted.ways, sizeOfPage)
 		for _, w := range admitted.ways {
 			if !pg.IsFalse(w.condition) {
-				ways = append(ways, t.way(arm.numbered(), w))
+				ways = append(ways, t.way(arm.source(), w))
 			}
 		}
 		all = append(all, admitted.ways...)
 	}
 	if len(ways) == 0 {
-		ways = []pg.Expr{t.source(armsOf(b.action.Union)[0].numbered(), pg.False())}
+		ways = []pg.Expr{t.source(armsOf(b.action.Union)[0].source(), pg.False())}
 	}
 	if !b.judgesRows() {
 		return []pg.Expr{wayArray(sources...)}
 	}
+	g.whereFrom = whereFrom(all)
 	models := make([]*schema.Model, len(b.action.Union.Arms))
 	for i, arm := range b.action.Union.Arms {
 		models[i] = arm.Model
@@ -195,7 +213,7 @@ func (l *lowering) walkedInArms(a *schema.Action) string {
 
 // foreseenUnion lowers the page of a union's list that no request filters, to static statements: one function for each
 // arm, and one that merges their rows. There is none if every request filters, or if the rules ask for an input.
-func (l *lowering) foreseenUnion(a *schema.Action) []*pg.Function {
+func (l *lowering) foreseenUnion(a *schema.Action, rowsFunction string) []*pg.Function {
 	name := functionName(a) + "__foreseen"
 	isFiltered := slices.ContainsFunc(a.Reads, func(in *schema.Input) bool { return !in.Optional })
 	if isFiltered || len(ruleInputs(a.Rules)) > 0 || len(a.Facets) > 0 || isClosed(a) || !takesFormArguments(a, name, nil) {
@@ -215,6 +233,7 @@ func (l *lowering) foreseenUnion(a *schema.Action) []*pg.Function {
 	picked := b.own("v_picked", "text[]", nil)
 	var functions []*pg.Function
 	var merged *pg.Select
+	var all []way
 	for _, arm := range armsOf(a.Union) {
 		p := b.place(keys)
 		p.from = arm.from()
@@ -222,6 +241,7 @@ func (l *lowering) foreseenUnion(a *schema.Action) []*pg.Function {
 		if len(ways) == 0 {
 			continue
 		}
+		all = append(all, ways...)
 		fn, call := l.armFunction(b, arm, p.page(ways, keyColumns(keys, b.table), where, false), keys)
 		functions = append(functions, fn)
 		found := &pg.Select{
@@ -239,7 +259,7 @@ func (l *lowering) foreseenUnion(a *schema.Action) []*pg.Function {
 		From:    &pg.SubqueryRef{Alias: b.table, Query: merged},
 		OrderBy: orderBy(unionOrder(a), b.table), Limit: pg.Var(sizeArgument.Name),
 	}
-	b.readArms(&pg.Assign{Variable: picked, Value: &pg.ArrayOf{Query: page}}, picked)
+	b.readArms(whereFrom(all), &pg.Assign{Variable: picked, Value: &pg.ArrayOf{Query: page}}, picked, rowsFunction)
 	return append([]*pg.Function{b.finish()}, functions...)
 }
 
@@ -298,11 +318,9 @@ func (r unionRows) admission(b *builder, a arm) admission {
 	}.admission()
 }
 
-// numbered is the rows of an arm's view with the arm's number, as a source in the text of a statement.
-func (a arm) numbered() string {
-	alias := pg.Ident(a.union.Table)
-	return fmt.Sprintf("(select %d::bigint as %s, %s.* from %s as %s) as %s",
-		a.number, armColumn, alias, pg.Qualified(relatedSchema, a.view), alias, alias)
+// source is where the rows of an arm come from, as text.
+func (a arm) source() string {
+	return pg.Qualified(relatedSchema, a.view) + " as " + pg.Ident(a.union.Table)
 }
 
 // ofPicked is a part of each picked row, in order. The function takes parts before it reads the rows: under row
@@ -332,7 +350,7 @@ func (b builder) armRows(ids, numbers pg.Expr) *pg.Select {
 	for _, arm := range armsOf(b.action.Union) {
 		page := rowAlias("page", b.action)
 		rows := &pg.Select{
-			Columns: append([]pg.Output{arm.allColumns()}, pg.Output{Value: pg.Col(page, "number"), As: armColumn}, pg.Output{Value: pg.Col(page, "place"), As: placeColumn}),
+			Columns: []pg.Output{arm.allColumns(), {Value: pg.Col(page, "place"), As: placeColumn}},
 			From: &pg.CallRef{
 				Call:       pg.Fn("unnest", ids, numbers),
 				Ordinality: true, Alias: page, Columns: []string{"id", "number", "place"},

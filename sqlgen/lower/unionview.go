@@ -2,6 +2,7 @@ package lower
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -41,6 +42,7 @@ func (a arm) query() *pg.Select {
 	for _, f := range a.union.Fields {
 		q.Columns = append(q.Columns, pg.Output{Value: a.column(x, f), As: f.Column})
 	}
+	q.Columns = append(q.Columns, pg.Output{Value: pg.As(pg.Lit(strconv.Itoa(a.number)), "bigint"), As: armColumn})
 	for _, arm := range armsOf(a.union) {
 		for _, f := range arm.looksBehind() {
 			if name, isOwn := arm.columnOf(f); !isOwn && arm.number == a.number {
