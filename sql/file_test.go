@@ -241,6 +241,39 @@ func TestMintLimit(t *testing.T) {
 	}
 }
 
+// TestMintsOfNetworks has anonymous clients of IPv6 mint from many networks of 64 bits.
+func TestMintsOfNetworks(t *testing.T) {
+	t.Parallel()
+	owner := pgtest.New(t, pgtest.Options{}).Owner(t)
+	n := 0
+	minted := func(networks int, format string) (count int) {
+		for i := range networks {
+			for range 3 {
+				n++
+				who := fmt.Sprintf(`"address":%q`, fmt.Sprintf(format, i))
+				if _, err := owner.Exec(t.Context(), `select platform.file_mint($1, 2, '1 hour')`, mint(fmt.Sprint("n", n), who)); err == nil {
+					count++
+				} else if refused(t, err).Code != "SP429" {
+					t.Fatal(err)
+				}
+			}
+		}
+		return count
+	}
+	for _, c := range []struct {
+		format         string
+		networks, want int
+	}{
+		{"192.0.2.%d", 6, 12},
+		{"2001:db8:1:%x::/64", 6, 8},     // of a /56
+		{"2001:db8:1:%x00::/64", 20, 24}, // of its /48; the first /56 is full
+	} {
+		if got := minted(c.networks, c.format); got != c.want {
+			t.Errorf("%s: %d mints, want %d", c.format, got, c.want)
+		}
+	}
+}
+
 func TestRacingMints(t *testing.T) {
 	t.Parallel()
 	database := pgtest.New(t, pgtest.Options{})

@@ -3,7 +3,9 @@ package budget
 import (
 	"errors"
 	"math"
+	"net/netip"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/sternpost/sternpost/server/refusal"
@@ -18,14 +20,36 @@ type Budget struct {
 
 	mu      sync.Mutex
 	held    int64
-	clients map[string]int64 // clients with a share
+	clients map[string]int64 // clients with a share, and their larger networks
 }
 
 // Held is the share of one request in a budget.
 type Held struct {
 	budget *Budget
-	client string
+	counts []count // what it counts for
 	bytes  int64
+}
+
+// count is a client or a network of clients, and how many shares it has.
+type count struct {
+	name   string
+	shares int64
+}
+
+// countsOf returns a client and, if it is a network of 64 bits of IPv6, the larger ones of which a provider gives out
+// whole: they have 256 and 65,536 such clients.
+func countsOf(client string) []count {
+	counts := []count{{client, 1}}
+	if network, err := netip.ParsePrefix(client); err == nil && network.Addr().Is6() && network.Bits() == 64 {
+		for _, larger := range []struct {
+			bits   int
+			shares int64
+		}{{56, 4}, {48, 16}} {
+			of, _ := network.Addr().Prefix(larger.bits) // shorter than 128
+			counts = append(counts, count{of.String(), larger.shares})
+		}
+	}
+	return counts
 }
 
 // newBudget makes a budget. The default is an eighth of the memory that this process may
@@ -77,7 +101,7 @@ func budgetOf(memory int64) int64 {
 
 // Of begins the account of a request by a client.
 func (b *Budget) Of(client string) *Held {
-	return &Held{budget: b, client: client}
+	return &Held{budget: b, counts: countsOf(client)}
 }
 
 // Take takes memory, or refuses the request.
@@ -85,13 +109,16 @@ func (h *Held) Take(bytes int64) error {
 	b := h.budget
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.held+bytes > b.Limit || b.clients[h.client]+bytes > b.share {
+	isOver := func(c count) bool { return b.clients[c.name]+bytes > c.shares*b.share }
+	if b.held+bytes > b.Limit || slices.ContainsFunc(h.counts, isOver) {
 		r := *b.refused
 		return &r
 	}
 	h.bytes += bytes
 	b.held += bytes
-	b.clients[h.client] += bytes
+	for _, c := range h.counts {
+		b.clients[c.name] += bytes
+	}
 	return nil
 }
 
@@ -104,8 +131,10 @@ func (h *Held) Release() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.held -= h.bytes
-	if b.clients[h.client] -= h.bytes; b.clients[h.client] == 0 {
-		delete(b.clients, h.client)
+	for _, c := range h.counts {
+		if b.clients[c.name] -= h.bytes; b.clients[c.name] == 0 {
+			delete(b.clients, c.name)
+		}
 	}
 	h.bytes = 0
 }
