@@ -63,9 +63,9 @@ func TestNoCommandReachesPsql(t *testing.T) {
 func TestNoCommandIsCompiled(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{
-		goodCode + "\\! ls":               "functions/code.sql:7:1: syntax error at or near \"\\\"",
-		goodCode + "-- é\r\\! ls":         "functions/code.sql:7:6: syntax error at or near \"\\\"",
-		goodCode + "select 1 \\gexec":     "functions/code.sql:7:10: syntax error at or near \"\\\"",
+		goodCode + "\\! ls":               "functions/code.sql:7:1: the file is SQL, which has no commands of psql",
+		goodCode + "-- é\r\\! ls":         "functions/code.sql:7:6: the file is SQL, which has no commands of psql",
+		goodCode + "select 1 \\gexec":     "functions/code.sql:7:10: the file is SQL, which has no commands of psql",
 		goodCode + "copy x from stdin;\n": "functions/code.sql:7:1: custom code makes functions",
 	} {
 		compiled, errs := sqlgen.Compile(project(coded(code)))
