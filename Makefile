@@ -24,7 +24,7 @@ say-compiling:
 
 # make lint vets more than go test would, so go test does not vet.
 test: ensure-postgres say-skipped ## Run all tests; they start what they need
-	$(GO) test -vet=off -timeout 20m ./...
+	$(GO) run ./integration/pgtest/share $(GO) test -vet=off -timeout 20m ./...
 
 # The package has no client programs, so what needs them is skipped here.
 POSTGRES_18 = 18.4.0-beta.17
@@ -84,8 +84,9 @@ fuzz: ## Fuzz the language and the request reader, a minute each
 	  done; \
 	done
 
-differential: ensure-postgres ## Compare expressions in Go and in Postgres on random schemas, for ten minutes
+differential: ensure-postgres ## Compare expressions in Go and in Postgres on random schemas, for a quarter of an hour
 	$(GO) test ./sqlgen/lower -run Differential -count=1 -timeout 20m -differential 10m
+	$(GO) test ./sqlgen -run TestGeneratedSchemas -count=1 -timeout 20m -generated 5m
 
 proof: ensure-postgres ## Migrate databases with rows along random schemas, thousands of steps (CHAINS=1000, SEED=0)
 	$(GO) test ./sqlgen -run 'TestProof$$' -count=1 -timeout 3h -v -args -proof $(or $(CHAINS),1000) -proof-seed $(or $(SEED),0)

@@ -18,7 +18,7 @@ var watch canary.Watch
 
 func TestMain(m *testing.M) {
 	http.DefaultClient.Transport = watch.Transport(http.DefaultTransport)
-	code := pgtest.Main(m)
+	code := pgtest.MainInContainer(m)
 	if commandDir != "" {
 		os.RemoveAll(commandDir)
 	}

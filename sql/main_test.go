@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+func TestMain(m *testing.M) { os.Exit(pgtest.MainInContainer(m)) }
 
 // value runs a statement and returns its only value.
 func value[T any](t *testing.T, conn *pgx.Conn, statement string, args ...any) T {

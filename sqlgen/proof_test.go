@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	proofChains = flag.Int("proof", 50, "how many chains of random schemas TestProof migrates")
+	proofChains = flag.Int("proof", 20, "how many chains of random schemas TestProof migrates")
 	proofSeed   = flag.Uint64("proof-seed", 0, "the seed of the first chain; with -proof 1 the only one")
 )
 

@@ -40,6 +40,7 @@ type cluster struct {
 	password string   // of this process's roles
 	pooler   *Pooler  // that servers connect through; nil means that they connect to Postgres itself
 
+	keeps bool          // whether the server has to keep its data
 	guard *pgx.Conn     // holds the lock of the token
 	admin *pgxpool.Pool // in the maintenance database, as superuser
 
@@ -55,6 +56,8 @@ var process struct {
 	cluster *cluster
 	err     error
 	ended   bool
+
+	inContainer bool // whether a container comes before the Postgres of this machine
 }
 
 // running returns the cluster of this process and starts it if it is not running. It
@@ -68,7 +71,7 @@ func running() (*cluster, error) {
 	if process.cluster == nil && process.err == nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
-		process.cluster, process.err = startCluster(ctx)
+		process.cluster, process.err = startCluster(ctx, process.inContainer)
 	}
 	return process.cluster, process.err
 }
@@ -84,8 +87,8 @@ func shutdown() error {
 	return process.cluster.stop()
 }
 
-func startCluster(ctx context.Context) (*cluster, error) {
-	srv, err := startServer(ctx)
+func startCluster(ctx context.Context, inContainer bool) (*cluster, error) {
+	srv, err := startServer(ctx, inContainer)
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +133,9 @@ func setUp(ctx context.Context, srv *server) (_ *cluster, err error) {
 	c.admin, err = pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
+	}
+	if err := c.admin.QueryRow(ctx, "select current_setting('fsync') = 'on'").Scan(&c.keeps); err != nil {
+		return nil, fmt.Errorf("read the server's settings: %w", err)
 	}
 	if srv.isShared {
 		if err := c.sweep(ctx); err != nil {
@@ -263,7 +269,7 @@ func (c *cluster) create(ctx context.Context, template string) (string, error) {
 	}
 	// Copying the files saves a quarter of the processor, but reaches the disk of a server that has to keep its data.
 	strategy := "file_copy"
-	if c.server.isShared {
+	if c.keeps {
 		strategy = "wal_log"
 	}
 	if _, err := c.admin.Exec(ctx, "create database "+name+" template "+source+" strategy "+strategy+" owner "+c.owner()); err != nil {

@@ -2,9 +2,10 @@
 //
 // Databases are copies of a template, so that one costs some tens of milliseconds
 // regardless of its content, and all are on one server per process: the one that
-// STERNPOST_TEST_DATABASE_URL names; else a container, if an engine answers (image
-// STERNPOST_TEST_POSTGRES_IMAGE, default postgres:17); else the Postgres installed on
-// this machine. The choice is printed once. Tests may run in parallel, and so may
+// STERNPOST_TEST_DATABASE_URL names; else a container, if a package prefers one and an
+// engine answers (image STERNPOST_TEST_POSTGRES_IMAGE, default postgres:17); else the one
+// that a run of all packages shares; else the Postgres installed on this machine. The
+// choice is printed once. Tests may run in parallel, and so may
 // processes, also on one given server.
 //
 //	func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
@@ -94,6 +95,13 @@ func (c *cluster) newDB(t testing.TB, opts Options) *DB {
 		t.Fatalf("pgtest: %v", err)
 	}
 	return &DB{name: name, cluster: c}
+}
+
+// MainInContainer is Main for packages whose tests run in a container if an engine answers: those whose SQL shall meet
+// another version of Postgres than that of the machine.
+func MainInContainer(m *testing.M) int {
+	process.inContainer = true
+	return Main(m)
 }
 
 // Main runs the tests of a package, then ends the server. It returns the code to

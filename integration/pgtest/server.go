@@ -15,10 +15,11 @@ import (
 )
 
 const (
-	urlVariable   = "STERNPOST_TEST_DATABASE_URL"
-	imageVariable = "STERNPOST_TEST_POSTGRES_IMAGE"
-	majorVariable = "STERNPOST_TEST_POSTGRES_MAJOR" // the wanted version of an installed Postgres, such as 18
-	defaultImage  = "postgres:17"
+	urlVariable    = "STERNPOST_TEST_DATABASE_URL"
+	sharedVariable = "STERNPOST_TEST_SHARED_URL" // of what Share has started
+	imageVariable  = "STERNPOST_TEST_POSTGRES_IMAGE"
+	majorVariable  = "STERNPOST_TEST_POSTGRES_MAJOR" // the wanted version of an installed Postgres, such as 18
+	defaultImage   = "postgres:17"
 )
 
 // server is the server of this process's databases.
@@ -58,33 +59,38 @@ func settings() []string {
 		"synchronous_commit=off",
 		"full_page_writes=off",
 		"autovacuum=off",
-		"max_connections=300",
+		"max_connections=1000",
 	}
 }
 
-// startServer decides where tests run.
-func startServer(ctx context.Context) (*server, error) {
-	if url := os.Getenv(urlVariable); url != "" {
-		given, err := postgres.Start(ctx, postgres.Options{URL: url})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", urlVariable, err)
-		}
-		return &server{url: url, describe: given.Describe() + ", from " + urlVariable, isShared: true, stop: given.Stop}, nil
+// startServer decides where tests run, and prefers a container if asked to.
+func startServer(ctx context.Context, inContainer bool) (*server, error) {
+	if os.Getenv(urlVariable) != "" {
+		return given(ctx, urlVariable)
 	}
-
 	remark, major := "", os.Getenv(majorVariable)
-	if engine := program.Engine(ctx); engine != "" && major == "" {
-		container, err := startContainer(ctx, engine)
-		if err == nil {
+	if inContainer && major == "" || os.Getenv(imageVariable) != "" {
+		container, err := tryContainer(ctx)
+		if container != nil {
 			return container, nil
 		}
-		if os.Getenv(imageVariable) != "" {
+		if err != nil && os.Getenv(imageVariable) != "" {
 			return nil, err
 		}
-		remark = fmt.Sprintf(" (a container engine answers, but: %v)", err)
+		if err != nil {
+			remark = fmt.Sprintf(" (a container engine answers, but: %v)", err)
+		}
 	}
-
+	if os.Getenv(sharedVariable) != "" {
+		return given(ctx, sharedVariable)
+	}
 	local, err := postgres.Start(ctx, postgres.Options{Temporary: true, Settings: settings()})
+	var missing *postgres.NotFoundError
+	if errors.As(err, &missing) {
+		if container, failed := tryContainer(ctx); container != nil || failed != nil {
+			return container, failed
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -92,4 +98,31 @@ func startServer(ctx context.Context) (*server, error) {
 		return nil, errors.Join(fmt.Errorf("%s is %s, and the newest here is %s", majorVariable, major, local.Describe()), local.Stop())
 	}
 	return &server{url: local.URL(), describe: local.Describe() + remark, stop: local.Stop}, nil
+}
+
+// given uses the server that a variable names.
+func given(ctx context.Context, variable string) (*server, error) {
+	s, err := postgres.Start(ctx, postgres.Options{URL: os.Getenv(variable)})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", variable, err)
+	}
+	return &server{url: os.Getenv(variable), describe: s.Describe() + ", from " + variable, isShared: true, stop: s.Stop}, nil
+}
+
+// tryContainer runs a container, if an engine answers.
+func tryContainer(ctx context.Context) (*server, error) {
+	engine := program.Engine(ctx)
+	if engine == "" {
+		return nil, nil
+	}
+	return startContainer(ctx, engine)
+}
+
+// Share starts a server for the tests of many packages, and returns the setting of the environment that leads them to it.
+func Share(ctx context.Context) (setting string, stop func() error, err error) {
+	s, err := startServer(ctx, false)
+	if err != nil {
+		return "", nil, err
+	}
+	return sharedVariable + "=" + s.url, s.stop, nil
 }

@@ -3,7 +3,7 @@ package migrate_test
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -15,27 +15,13 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/migrate"
 )
 
-func TestMain(m *testing.M) {
-	code := pgtest.Main(m)
-	if ternDir != "" {
-		os.RemoveAll(ternDir)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
-var (
-	ternDir   string
-	buildTern = sync.OnceValues(func() (string, error) {
-		dir, err := os.MkdirTemp("", "tern")
-		if err != nil {
-			return "", err
-		}
-		ternDir = dir
-		path := filepath.Join(dir, "tern")
-		out, err := exec.Command("go", "build", "-o", path, "github.com/jackc/tern/v2").CombinedOutput()
-		return path + string(out), err
-	})
-)
+// buildTern returns the path of tern's own command, which go compiles once and keeps in its cache.
+var buildTern = sync.OnceValues(func() (string, error) {
+	path, err := exec.Command("go", "tool", "-n", "tern").Output()
+	return strings.TrimSpace(string(path)), err
+})
 
 // tern runs tern's own command line on a folder of migrations.
 func tern(t testing.TB, url, dir string, args ...string) (string, error) {
