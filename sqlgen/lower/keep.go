@@ -289,7 +289,7 @@ func (k *keeper) move(s *keepStep) []pg.Statement {
 			if !isNew {
 				by = &pg.Minus{Operand: by}
 			}
-			values = append(values, pg.Output{Value: by, As: by_(i)})
+			values = append(values, pg.Output{Value: by, As: amountOf(i)})
 		}
 		return values
 	}
@@ -301,15 +301,15 @@ func (k *keeper) move(s *keepStep) []pg.Statement {
 	update := &pg.Update{Schema: appSchema, Table: s.to.Table, From: moved, Where: pg.Eq(pg.Col(s.to.Table, s.match), pg.Col(moved.Alias, "key"))}
 	var moves []pg.Expr
 	for i, p := range s.parts {
-		by := k.by(i)
-		updated.Columns = append(updated.Columns, pg.Output{Value: pg.Fn("sum", pg.Col("changed", by_(i))), As: by_(i)})
-		written.Columns = append(written.Columns, pg.Output{Value: pg.Op(pg.Fn("sum", p.by(k.model.Table)), "*", sign), As: by_(i)})
-		moves = append(moves, pg.Op(pg.Col("moved", by_(i)), "<>", pg.Lit("0")))
-		found.Columns = append(found.Columns, pg.Output{Value: pg.Fn("array_agg", pg.Col("moved", by_(i)))})
-		found.Into = append(found.Into, by)
-		moved.Call.(*pg.Call).Args = append(moved.Call.(*pg.Call).Args, by)
-		moved.Columns = append(moved.Columns, by_(i))
-		value := pg.Expr(pg.Op(pg.Col(s.to.Table, p.column), "+", pg.Col(moved.Alias, by_(i))))
+		held := k.amounts(i)
+		updated.Columns = append(updated.Columns, pg.Output{Value: pg.Fn("sum", pg.Col("changed", amountOf(i))), As: amountOf(i)})
+		written.Columns = append(written.Columns, pg.Output{Value: pg.Op(pg.Fn("sum", p.by(k.model.Table)), "*", sign), As: amountOf(i)})
+		moves = append(moves, pg.Op(pg.Col("moved", amountOf(i)), "<>", pg.Lit("0")))
+		found.Columns = append(found.Columns, pg.Output{Value: pg.Fn("array_agg", pg.Col("moved", amountOf(i)))})
+		found.Into = append(found.Into, held)
+		moved.Call.(*pg.Call).Args = append(moved.Call.(*pg.Call).Args, held)
+		moved.Columns = append(moved.Columns, amountOf(i))
+		value := pg.Expr(pg.Op(pg.Col(s.to.Table, p.column), "+", pg.Col(moved.Alias, amountOf(i))))
 		if p.isNumber {
 			value = pg.Fn("platform.number", value)
 		}
@@ -328,11 +328,11 @@ func (k *keeper) move(s *keepStep) []pg.Statement {
 	}
 }
 
-// by_ is the name of the amounts of a sum.
-func by_(i int) string { return fmt.Sprintf("by_%d", i+1) }
+// amountOf is the name of the amounts of a sum.
+func amountOf(i int) string { return fmt.Sprintf("by_%d", i+1) }
 
-// by is the variable that holds them.
-func (k *keeper) by(i int) *pg.Variable { return k.variable("__"+by_(i), "numeric[]") }
+// amounts is the variable that holds them.
+func (k *keeper) amounts(i int) *pg.Variable { return k.variable("__"+amountOf(i), "numeric[]") }
 
 func (k *keeper) variable(name, typ string) *pg.Variable {
 	for _, v := range k.fn.Variables {

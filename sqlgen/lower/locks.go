@@ -12,12 +12,11 @@ import (
 // The order of locks is one rule: rows that are going to be written are locked first, the rows that values are made of
 // before those that are made of them, table after table, and the rows of a table in the order of their ids.
 //
-// A keeper calls the next one when it writes, so a single way through the tables has that order by itself. Where ways
-// branch, the keeper locks the rows on all of them before its first step. What is locked before triggers know of it
-// has the order if an action sees to it: a create with nested rows locks what all of them lead to, a delete what it
-// cascades to, and an update the rows to which it moves keys. What this does not reach is left to Postgres, which ends
-// one of the statements that wait in a circle, and to the server, which repeats an action: rows of one table that lead
-// to each other, dependencies that run both ways, and several statements or rows of SQL outside of actions.
+// A keeper calls the next one when it writes, so a single way through the tables has that order. Where ways branch, the
+// keeper locks the rows on all of them before its first step. A create with nested rows locks what all of them lead to,
+// a delete what it cascades to, and an update the rows to which it moves keys. What this does not reach is left to
+// Postgres, which ends one of the statements that wait in a circle, and to the server, which repeats an action: rows of
+// one table that lead to each other, dependencies that run both ways, and transactions of several statements.
 
 // reaching is the rows of tables that a change leads to.
 type reaching struct {
