@@ -20,8 +20,10 @@ import (
 // Idempotency-Key. Its answer is stored in its own transaction, so that it exists if and
 // only if the call was carried out.
 type once struct {
-	id   []byte // from caller, action and key
-	asks []byte // a digest of the request
+	id      []byte // from caller, action and key
+	asks    []byte // a digest of the request
+	who     *caller
+	address string // of an anonymous caller
 
 	body       func() ([]byte, error) // makes the body of the response from the rows
 	result     []byte                 // the body, once it is known
@@ -47,6 +49,7 @@ func (s *Server) onceOf(c *fiber.Ctx, a *action, who *caller, input []byte) (*on
 	if err != nil || key == nil {
 		return nil, err
 	}
+	made := &once{asks: s.digest(a, input), who: who}
 	id := sha256.New()
 	write := func(parts ...string) {
 		for _, part := range parts {
@@ -57,10 +60,12 @@ func (s *Server) onceOf(c *fiber.Ctx, a *action, who *caller, input []byte) (*on
 	if write(a.Name); who.identity != "" {
 		write("identity", who.identity)
 	} else {
-		write("address", s.policy.ClientAddress(c))
+		made.address = s.policy.ClientAddress(c)
+		write("address", made.address)
 	}
 	id.Write(key)
-	return &once{id: id.Sum(nil), asks: s.digest(a, input)}, nil
+	made.id = id.Sum(nil)
+	return made, nil
 }
 
 // digest returns a digest to compare an input with that of a repetition. An attacker
@@ -106,7 +111,7 @@ func readKey(values [][]byte) ([]byte, error) {
 // replay answers a call from its stored answer. It tells whether one was stored.
 func (s *Server) replay(c *fiber.Ctx, a *action, who *caller, o *once) (bool, error) {
 	var kept *string
-	err := s.db.QueryRow("select platform.answer_find($1, $2)", []any{o.id, o.asks}, &kept)
+	err := s.db.QueryRow("select platform.answer_find($1, $2, nullif($3, ''), nullif($4, ''))", []any{o.id, o.asks, who.identity, who.token}, &kept)
 	if err != nil {
 		return false, refusal.OfCall(err, a.Action, nil, nil)
 	}
@@ -149,12 +154,16 @@ func (o *once) claim(pg *pgconn.PgConn) error {
 	o.result, o.isReplayed = nil, false
 	_, err := executeAll(pg,
 		beginning,
-		sent{name: "claim", sql: "select platform.answer_claim($1, $2)", params: [][]byte{hexOf(o.id), hexOf(o.asks)}, row: func(values [][]byte) bool {
-			if values[0] != nil {
-				o.result, o.isReplayed = append([]byte(nil), values[0]...), true
-			}
-			return true
-		}},
+		sent{
+			name: "claim", sql: "select platform.answer_claim($1, $2, nullif($3, ''), nullif($4, ''), $5)",
+			params: [][]byte{hexOf(o.id), hexOf(o.asks), []byte(o.who.identity), []byte(o.who.token), []byte(o.address)},
+			row: func(values [][]byte) bool {
+				if values[0] != nil {
+					o.result, o.isReplayed = append([]byte(nil), values[0]...), true
+				}
+				return true
+			},
+		},
 	)
 	return err
 }

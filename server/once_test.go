@@ -227,6 +227,47 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
+// TestKeptAnswers repeats the call of a caller who is gone, and calls for whom enough is kept.
+func TestKeptAnswers(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, nil)
+	create := func(token, key, title string) string {
+		t.Helper()
+		header := map[string]string{"Idempotency-Key": key}
+		if token != "" {
+			header["Authorization"] = "Bearer " + token
+		}
+		response, body := s.do(t, "POST", "/api/json/createNote", `{"title":"`+title+`"}`, header)
+		return fmt.Sprint(response.StatusCode, " ", body, " ", response.Header.Get("Retry-After"))
+	}
+	for _, caller := range []string{"bob", ""} {
+		first := create(caller, "first", "kept")
+		d.exec(t, "update platform.answer set body = repeat('x', 16 << 20), expires_at = now() + interval '10 minutes'")
+		const refused = `429 {"code":"ERR_RATE_LIMITED","message":"too many answers are kept for idempotency keys"} `
+		if got := create(caller, "second", "beyond"); got != refused+"600" && got != refused+"599" || !strings.HasPrefix(first, "200") {
+			t.Errorf("%q: got %.200s, then %.200s", caller, first, got)
+		}
+		if got := create(caller, "first", "kept"); !strings.HasPrefix(got, "200 xxx") {
+			t.Errorf("%q: a repetition got %.200s", caller, got)
+		}
+		if response, body := s.do(t, "POST", "/api/json/createNote", `{"title":"without"}`, nil); response.StatusCode != 200 {
+			t.Errorf("without a key: got %d %s", response.StatusCode, body)
+		}
+		d.exec(t, "truncate platform.answer")
+	}
+	if got := d.notes(t, "beyond"); got != 0 {
+		t.Errorf("%d notes are written beyond the bound", got)
+	}
+
+	create("bob", "last", "his last")
+	d.exec(t, "delete from app.author where id = 'bob'")
+	for _, title := range []string{"his last", "another"} {
+		if got := create("bob", "last", title); !strings.HasPrefix(got, "401 ") || !strings.Contains(got, "the identity does not exist") {
+			t.Errorf("a caller who is gone: got %s", got)
+		}
+	}
+}
+
 // TestRacingKeys sends one call many times at once: it is carried out once, and all get
 // the same answer.
 func TestRacingKeys(t *testing.T) {

@@ -2,12 +2,13 @@ package sql_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-const claim = `select coalesce(platform.answer_claim($1, $2), 'claimed')`
+const claim = `select coalesce(platform.answer_claim($1, $2, null, null, '203.0.113.7'), 'claimed')`
 
 // A claim that is not kept leaves nothing; one that is gives its answer to the same
 // request, until it has had its time.
@@ -28,18 +29,19 @@ func TestAnswers(t *testing.T) {
 	exec(t, server, "select platform.answer_keep('id', 'the answer')")
 	exec(t, server, "commit")
 	exec(t, server, "select platform.answer_keep('id', 'another')") // the kept answer stays
-	for _, function := range []string{"claim", "find"} {
-		if got := value[string](t, server, "select platform.answer_"+function+"($1, $2)", id, asks); got != "the answer" {
-			t.Errorf("answer_%s: got %s", function, got)
+	const find = `select coalesce(platform.answer_find($1, $2, null, null), 'none')`
+	for _, call := range []string{claim, find} {
+		if got := value[string](t, server, call, id, asks); got != "the answer" {
+			t.Errorf("%s: got %s", call, got)
 		}
-		_, err := server.Exec(t.Context(), "select platform.answer_"+function+"($1, $2)", id, []byte("else"))
+		_, err := server.Exec(t.Context(), call, id, []byte("else"))
 		if r := refused(t, err); r.Code != "SP422" {
-			t.Errorf("answer_%s of another request: got %s", function, r.Code)
+			t.Errorf("%s of another request: got %s", call, r.Code)
 		}
 	}
 
 	exec(t, owner, "update platform.answer set expires_at = now()")
-	if got := value[string](t, server, "select coalesce(platform.answer_find($1, $2), 'none')", id, asks); got != "none" {
+	if got := value[string](t, server, find, id, asks); got != "none" {
 		t.Errorf("answer_find after a day: got %s", got)
 	}
 	if got := value[string](t, server, claim, id, []byte("else")); got != "claimed" {
@@ -47,6 +49,52 @@ func TestAnswers(t *testing.T) {
 	}
 	if got := value[string](t, owner, "select date_trunc('hour', max(expires_at) - now() + interval '1 minute')::text from platform.answer"); got != "24:00:00" {
 		t.Errorf("an answer is kept for %s", got)
+	}
+}
+
+// A caller has 10,000 keys and 16 MiB within 24 hours. Whoever has them is refused until one expires, but gets the
+// answers that are kept.
+func TestAnswerBounds(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	server, owner := db.Server(t), db.Owner(t)
+	const kept = `insert into platform.answer (id, asks, caller, body, expires_at)
+		select sha256(n::text::bytea), 'asks', '%s', repeat('x', %d), now() + interval '1 hour' from generate_series(1, %d) as n`
+	for _, test := range []struct {
+		what        string
+		caller      string
+		bytes, keys int
+		isRefused   bool
+	}{
+		{"one key less", "address 203.0.113.7", 10, 9999, false},
+		{"all keys", "address 203.0.113.7", 10, 10000, true},
+		{"one byte less", "address 203.0.113.7", 16<<20 - 1, 1, false},
+		{"all bytes", "address 203.0.113.7", 4 << 20, 4, true},
+		{"of another address", "address 203.0.113.8", 16 << 20, 1, false},
+		{"of an identity", "identity 203.0.113.7", 16 << 20, 1, false},
+	} {
+		exec(t, owner, fmt.Sprintf(kept, test.caller, test.bytes, test.keys))
+		exec(t, server, "begin")
+		_, err := server.Exec(t.Context(), claim, []byte("new"), []byte("asks"))
+		exec(t, server, "rollback")
+		switch {
+		case !test.isRefused && err != nil:
+			t.Errorf("%s: got %v", test.what, err)
+		case test.isRefused:
+			if r := refused(t, err); r.Code != "SP429" || !strings.Contains(r.Detail, "36") && !strings.Contains(r.Detail, "35") {
+				t.Errorf("%s: got %s %s", test.what, r.Code, r.Detail)
+			}
+			if got := value[string](t, server, "select left(platform.answer_claim(sha256('1'), 'asks', null, null, '203.0.113.7'), 1)"); got != "x" {
+				t.Errorf("%s: a repetition got %s", test.what, got)
+			}
+		}
+		exec(t, owner, "update platform.answer set expires_at = now()")
+		exec(t, server, "begin")
+		if got := value[string](t, server, claim, []byte("new"), []byte("asks")); got != "claimed" {
+			t.Errorf("%s, a day later: got %s", test.what, got)
+		}
+		exec(t, server, "rollback")
+		exec(t, owner, "truncate platform.answer")
 	}
 }
 
@@ -79,7 +127,7 @@ func TestAnswerRights(t *testing.T) {
 				t.Errorf("%s may %s platform.answer", role, privilege)
 			}
 		}
-		for _, function := range []string{"answer_claim(bytea, bytea)", "answer_find(bytea, bytea)", "answer_keep(bytea, text)", "answer_sweep(integer)"} {
+		for _, function := range []string{"answer_claim(bytea, bytea, text, text, text)", "answer_find(bytea, bytea, text, text)", "answer_keep(bytea, text)", "answer_sweep(integer)"} {
 			may := value[bool](t, owner, "select has_function_privilege($1, $2, 'execute')", role, "platform."+function)
 			if may != (role == "sternpost_server") {
 				t.Errorf("%s may execute %s: %t", role, function, may)

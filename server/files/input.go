@@ -224,7 +224,7 @@ func (s *Service) storeAll(a *release.Action, payer payer, files []*Sent) (keys 
 	}
 	err = s.DB.QueryRow(`select platform.file_enter($1)::text from platform.file_admit($2, $3)`, []any{keys, payer.name, payer.most}, new(*string))
 	if err != nil {
-		return nil, refuseRate(err, a)
+		return nil, refusal.OfCall(err, a, nil, nil)
 	}
 	ctx, cancel := storageContext() // for all files of the call together
 	defer cancel()

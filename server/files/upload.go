@@ -2,12 +2,10 @@ package files
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/input"
@@ -124,7 +122,7 @@ func (s *Service) Mint(c *fiber.Ctx, action *release.Action, in *release.FileInp
 	err = s.DB.QueryRow(`select platform.file_mint($1, $2, $3)`,
 		[]any{string(text), int32(most), s.Config.Uploads.KeyExpiry}, &expires)
 	if err != nil {
-		return refuseRate(err, action)
+		return refusal.OfCall(err, action, nil, nil)
 	}
 
 	b := append([]byte(nil), `{"key":`...)
@@ -140,18 +138,4 @@ func (s *Service) Mint(c *fiber.Ctx, action *release.Action, in *release.FileInp
 	c.Response().Header.SetContentType(request.JSONType)
 	c.Response().SetBody(append(b, '}'))
 	return nil
-}
-
-// refuseRate converts an error of a function that limits a caller's files: too many are
-// refused with the time until more are allowed.
-func refuseRate(err error, action *release.Action) error {
-	r := refusal.OfCall(err, action, nil, nil)
-	var raised *pgconn.PgError
-	var detail struct {
-		RetryAfter int `json:"retryAfter"`
-	}
-	if errors.As(err, &raised) && json.Unmarshal([]byte(raised.Detail), &detail) == nil {
-		r.RetryAfter = time.Duration(detail.RetryAfter) * time.Second
-	}
-	return r
 }

@@ -121,20 +121,21 @@ func (d *describer) action(a *release.Action) *operation {
 		d.reads = true
 		parameters = append(parameters, reference{"#/components/parameters/" + positionParameter})
 	}
-	if a.Kind.Writes() && !account.Is(a) {
+	takesKey := a.Kind.Writes() && !account.Is(a)
+	if takesKey {
 		d.writes = true
 		statuses = append(statuses, 422)
 		parameters = append(parameters, reference{"#/components/parameters/" + idempotencyKeyParameter})
 		headers = slices.Concat(replayedHeader, positionHeader)
 	}
-	if a.Kind.Writes() && d.declaresValidation && !account.Is(a) {
+	if takesKey && d.declaresValidation {
 		statuses = append(statuses, 409)
 	}
 	if a.Custom {
 		statuses = append(statuses, 404, 409)
 	}
 	// An unreadable input is reported elsewhere, when the action is built.
-	if reader, err := input.Compile(d.manifest.Schemas, a.Input); err == nil && reader.TakesFiles() {
+	if reader, err := input.Compile(d.manifest.Schemas, a.Input); takesKey || err == nil && reader.TakesFiles() {
 		statuses = append(statuses, 429)
 	}
 	return &operation{

@@ -132,11 +132,11 @@ func TestDescribeOperations(t *testing.T) {
 		{"getBread", "Bread", true, always, `{"oneOf":[{"$ref":"#/components/schemas/Bread"},{"type":"null"}]}`, false},
 		{"getMember", "Member", true, always, `{"oneOf":[{"$ref":"#/components/schemas/Member"},{"type":"null"}]}`, true},
 		{"listBread", "Bread", false, always, `{"$ref":"#/components/schemas/ListResult"}`, false},
-		{"bake", "Bread", true, always + " 422", `{"$ref":"#/components/schemas/Bread"}`, false},
-		{"change", "Bread", true, always + " 404 422", `{"$ref":"#/components/schemas/Bread"}`, false},
-		{"eat", "Bread", true, always + " 404 422", `{"type":"string","description":"The id of the deleted record."}`, false},
+		{"bake", "Bread", true, always + " 422 429", `{"$ref":"#/components/schemas/Bread"}`, false},
+		{"change", "Bread", true, always + " 404 422 429", `{"$ref":"#/components/schemas/Bread"}`, false},
+		{"eat", "Bread", true, always + " 404 422 429", `{"type":"string","description":"The id of the deleted record."}`, false},
 		{"count", "Bread", false, always + " 404", `{}`, false},
-		{"sell", "Bread", false, always + " 404 422", `{"$ref":"#/components/schemas/Receipt"}`, false},
+		{"sell", "Bread", false, always + " 404 422 429", `{"$ref":"#/components/schemas/Receipt"}`, false},
 	}
 	for _, test := range tests {
 		o := d.Paths["/api/json/"+test.action].Post

@@ -109,7 +109,7 @@ var responseTexts = map[int]string{
 	413: "The body is too large.",
 	415: "The content type of the body is not JSON.",
 	422: "The idempotency key was used for another request.",
-	429: "Too many uploads are outstanding, too much was sent with calls that failed, or too many attempts failed.",
+	429: "Too many uploads are outstanding, too many answers are kept for idempotency keys, too much was sent with calls that failed, or too many attempts failed.",
 	431: "The request line and headers are too large.",
 	500: "An internal error occurred.",
 	503: "The service is temporarily unavailable or overloaded, or it is not known whether the action was carried out.",

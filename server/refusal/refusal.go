@@ -211,7 +211,7 @@ func IsMissingRight(err error) bool {
 }
 
 // refuseAsRaised converts a refusal of class SP: its message, unless the catalogue fixes
-// it, and the entries in its detail. Custom code may refuse for some reasons only, and
+// it, and the entries and the wait in its detail. Custom code may refuse for some reasons only, and
 // only with a message.
 func refuseAsRaised(raised *pgconn.PgError, action *release.Action) *Refusal {
 	known := databaseRefusals[raised.Code]
@@ -224,10 +224,11 @@ func refuseAsRaised(raised *pgconn.PgError, action *release.Action) *Refusal {
 		r.Message = Cut(raised.Message, 500)
 	}
 	var detail struct {
-		Errors []Entry `json:"errors"`
+		Errors     []Entry `json:"errors"`
+		RetryAfter int     `json:"retryAfter"`
 	}
 	if !byCode && json.Unmarshal([]byte(raised.Detail), &detail) == nil {
-		r.entries = detail.Errors
+		r.entries, r.RetryAfter = detail.Errors, time.Duration(detail.RetryAfter)*time.Second
 	}
 	return r
 }

@@ -1,27 +1,49 @@
 -- Claims a call for this transaction and returns null, or returns the answer if another transaction has carried out the
 -- call. If another transaction is carrying it out, this one waits for it, as long as for any lock. An expired answer
--- counts as missing.
-create or replace function platform.answer_claim(id bytea, asks bytea) returns text
+-- counts as missing. A caller for whom enough is kept is refused until the oldest answer expires; calls in progress do
+-- not count yet. address is the caller's if there is no identity.
+create or replace function platform.answer_claim(id bytea, asks bytea, identity_id text, token text, address text) returns text
 language plpgsql
 volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  c_keys constant bigint := 10000;
+  c_bytes constant bigint := 16 * 1024 * 1024;
+  v_caller text := coalesce('identity ' || identity_id, 'address ' || address);
+  v_room_at timestamptz;
 begin
-  insert into platform.answer (id, asks, expires_at)
-  values (answer_claim.id, answer_claim.asks, now() + interval '24 hours')
+  insert into platform.answer (id, asks, caller, expires_at)
+  values (answer_claim.id, answer_claim.asks, v_caller, now() + interval '24 hours')
   on conflict on constraint answer_pkey do update
   set asks = excluded.asks,
+    caller = excluded.caller,
     body = null,
     expires_at = excluded.expires_at
   where answer.expires_at <= now();
 
-  if found then
-    return null;
+  if not found then
+    return platform.answer_find(answer_claim.id, answer_claim.asks, answer_claim.identity_id, answer_claim.token);
   end if;
-  return platform.answer_find(answer_claim.id, answer_claim.asks);
+
+  select min(answer.expires_at)
+  from platform.answer
+  where answer.caller = v_caller
+    and answer.expires_at > now()
+    and answer.id <> answer_claim.id
+  having count(*) >= c_keys
+    or sum(octet_length(answer.body)) >= c_bytes
+  into v_room_at;
+  if v_room_at is not null then
+    raise exception 'too many answers are kept for idempotency keys' using
+      errcode = 'SP429',
+      detail = json_build_object('retryAfter', greatest(ceil(extract(epoch from v_room_at - clock_timestamp())), 1));
+  end if;
+  return null;
 end;
 $$;
 
-comment on function platform.answer_claim(bytea, bytea) is 'Lets one transaction carry out a call; returns the answer if one has.';
-grant execute on function platform.answer_claim(bytea, bytea) to sternpost_server;
+comment on function platform.answer_claim(bytea, bytea, text, text, text) is
+  'Lets one transaction carry out a call, unless enough is kept for its caller; returns the answer if one has.';
+grant execute on function platform.answer_claim(bytea, bytea, text, text, text) to sternpost_server;
