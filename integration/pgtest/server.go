@@ -111,11 +111,10 @@ func given(ctx context.Context, variable string) (*server, error) {
 
 // tryContainer runs a container, if an engine answers.
 func tryContainer(ctx context.Context) (*server, error) {
-	engine := program.Engine(ctx)
-	if engine == "" {
+	if !engineAnswers(ctx) {
 		return nil, nil
 	}
-	return startContainer(ctx, engine)
+	return startContainer(ctx)
 }
 
 // Share starts a server for the tests of many packages, and returns the setting of the environment that leads them to it.
