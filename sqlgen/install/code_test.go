@@ -430,7 +430,7 @@ create function functions.orders() returns setof app.order language sql stable a
 		for range 2 {
 			var read, get, list string
 			if err := server.QueryRow(t.Context(), `
-				select api.code('{}', '{}'), (api."order"('{"id":"o"}', '{}')).number, (select number from api.orders('{}', '{}'))`,
+				select api.code('{}', '{}'), (api.order__action('{"id":"o"}', '{}')).number, (select number from api.orders('{}', '{}'))`,
 			).Scan(&read, &get, &list); err != nil {
 				t.Fatalf("with %q: %v", step.answer, err)
 			}
