@@ -47,14 +47,14 @@ type answered struct {
 }
 
 // act calls an action.
-func (s *service) act(t *testing.T, token, action string, input map[string]string, headers ...string) answered {
+func (s *service) act(t *testing.T, token, action string, input any, headers ...string) answered {
 	t.Helper()
-	if input == nil {
-		input = map[string]string{}
-	}
 	body, err := json.Marshal(input)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if string(body) == "null" {
+		body = []byte("{}")
 	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/json/"+action, bytes.NewReader(body))
 	if err != nil {
@@ -485,6 +485,14 @@ func TestAccessTokensEnd(t *testing.T) {
 			own := s.signUp(t, email, "correct-canary")
 			old := s.password(t, email, "correct-canary")
 			key := s.machineKey(t, email)
+			noted := s.act(t, own.AccessToken, "createNote", map[string]string{"text": "x"})
+			var note struct {
+				ID string `json:"id"`
+			}
+			if err := json.Unmarshal([]byte(noted.body), &note); err != nil || note.ID == "" {
+				t.Fatalf("got %d %s", noted.status, noted.body)
+			}
+			ofNote := map[string]any{"where": note, "values": struct{}{}}
 			change.change(t, s, mails, own)
 			later := s.password(t, email, "correct-canary")
 			for _, caller := range []struct {
@@ -496,8 +504,8 @@ func TestAccessTokensEnd(t *testing.T) {
 				{"a later sign-in", later.AccessToken, false},
 				{"a machine", key, false},
 			} {
-				for _, action := range []string{"listAllNotes", "listVerifiedNotes", "listNotes", "createNote", "requestEmailVerification"} {
-					input := map[string]map[string]string{"createNote": {"text": "x"}}[action]
+				for _, action := range []string{"listAllNotes", "listVerifiedNotes", "listOwnVerifiedNotes", "listByAddress", "listWithAddress", "listNoNotes", "signNote", "markNote", "createNote", "requestEmailVerification"} {
+					input := map[string]any{"createNote": map[string]string{"text": "x"}, "signNote": ofNote, "markNote": ofNote}[action]
 					if action == "requestEmailVerification" && caller.isOver {
 						action = "signOutEverywhere"
 					}

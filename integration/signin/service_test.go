@@ -37,8 +37,16 @@ model Note {
     list listNotes()
     list listAllNotes() { @permission(roles: [Staff]) }
     list listVerifiedNotes() { @permission(expression: ctx.identity.emailVerified) }
+    list listOwnVerifiedNotes() { @permission(expression: note.author == ctx.identity && ctx.identity.emailVerified) }
+    list listByAddress() {
+      @permission(expression: note.author == ctx.identity && note.author.email == "future@staff.example" && note.author.emailVerified)
+    }
+    list listWithAddress() { @where(note.text == "x" || ctx.identity.email == "future@staff.example") }
+    list listNoNotes() { @where(note.text == "z") }
+    update signNote(id) { @set(note.text = ctx.identity.email) }
+    update markNote(id) { @set(note.text = "y") @validate(ctx.identity.email == "future@staff.example") }
   }
-  @permission(expression: note.author == ctx.identity, actions: [create, list])
+  @permission(expression: note.author == ctx.identity, actions: [create, list, update])
 }
 role Staff { domains { "staff.example" } }
 `

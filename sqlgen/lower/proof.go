@@ -10,7 +10,8 @@ import (
 
 // provesCaller tells whether a row that an action answers or writes proves that its caller exists, so that the function
 // need not look before: each way in which the rules admit a row leads by a foreign key to the caller's Identity, or
-// reads it.
+// reads it. An action that reads e-mail addresses looks: they prove nothing of an access token that was issued before the
+// address was proven.
 //
 // Before the row is found, the outcome has to be as if the function had looked for the caller first: platform.refuse
 // and other functions that end a call look then. Custom code, uploads and inserts do not wait for that.
@@ -20,7 +21,8 @@ func provesCaller(a *schema.Action) bool {
 	default:
 		return false
 	}
-	if a.Custom || a.Union != nil || isPrepared(a) || len(a.Rules) == 0 {
+	if a.Custom || a.Union != nil || isPrepared(a) || len(a.Rules) == 0 ||
+		slices.ContainsFunc(expr.Paths(expressionsRead(a)...), readsAddress) {
 		return false
 	}
 	return !slices.ContainsFunc(a.Rules, func(r *schema.Rule) bool { return !ruleProvesCaller(r) })
@@ -60,11 +62,15 @@ func isCallerItself(p *expr.Path) bool {
 	return p.Root == expr.RootIdentity && (len(p.Steps) == 0 || len(p.Steps) == 1 && p.Steps[0].StepName() == "id")
 }
 
-// readsIdentity tells whether a path reads a value that only an existing caller has. What it is granted for its address
-// proves nothing of an access token that was issued before the address was proven, which the look for the caller finds.
-func readsIdentity(p *expr.Path) bool {
-	return p.Root == expr.RootIdentity && !isCallerItself(p) &&
-		!slices.Contains([]string{"email", "emailVerified"}, p.Steps[0].StepName())
+// readsIdentity tells whether a path reads a value that only an existing caller has.
+func readsIdentity(p *expr.Path) bool { return p.Root == expr.RootIdentity && !isCallerItself(p) }
+
+// readsAddress tells whether a path reads the e-mail address of an Identity, or whether it is proven.
+func readsAddress(p *expr.Path) bool {
+	return slices.ContainsFunc(p.Steps, func(s expr.Step) bool {
+		f, ok := s.(*schema.Field)
+		return ok && f.Model.IsIdentity && (f.Name == "email" || f.Name == "emailVerified")
+	})
 }
 
 // endsAtIdentity tells whether a path of the row ends at a reference to Identity.
