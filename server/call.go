@@ -149,6 +149,9 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	if err != nil {
 		return err
 	}
+	if err := answered.Keep(result); err != nil {
+		return err
+	}
 	who.request.Give(result, c.Response())
 	c.Response().Header.SetContentType(request.JSONType)
 	return nil

@@ -35,7 +35,7 @@ func (o *once) answer(c *fiber.Ctx) {
 	if o.isReplayed {
 		c.Set("Idempotent-Replayed", "true")
 	}
-	c.Response().SetBody(o.result)
+	o.who.request.Give(o.result, c.Response())
 	c.Response().Header.SetContentType(request.JSONType)
 }
 

@@ -259,18 +259,30 @@ func (a *Answer) Row(values [][]byte) (more bool) {
 
 // hold reserves the memory for one more row, if the answer is large.
 func (a *Answer) hold(values [][]byte) bool {
-	needed := len(a.out) - Free - a.held
+	size := len(a.out)
 	for _, v := range values {
-		needed += len(v)
+		size += len(v)
 	}
+	needed := max(size, cap(a.out)) - Free - a.held
 	if needed <= 0 {
 		return true
 	}
-	needed = max(needed, Free)
-	if a.err = a.Hold(needed); a.err == nil {
-		a.held += needed
-	}
+	a.reserve(max(needed, Free))
 	return a.err == nil
+}
+
+func (a *Answer) reserve(bytes int) {
+	if a.err = a.Hold(bytes); a.err == nil {
+		a.held += bytes
+	}
+}
+
+// Keep reserves what a body made from the answer takes beyond what is reserved: its buffer may be larger than its rows.
+func (a *Answer) Keep(body []byte) error {
+	if needed := cap(body) - Free - a.held; a.Hold != nil && needed > 0 {
+		a.reserve(needed)
+	}
+	return a.err
 }
 
 // Err returns the error of Hold that ended the answer.

@@ -2,6 +2,7 @@ package answer_test
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,6 +43,46 @@ func TestFatPageIsBounded(t *testing.T) {
 	}
 	if got := plan.Begin(page, nil).Statement().Name; got != "_bounded" {
 		t.Errorf("the page after a fat one is asked for by %q", got)
+	}
+}
+
+// The memory of an answer is reserved as it is held: with what its buffer has grown ahead, and what JSON escapes.
+func TestHeldMemory(t *testing.T) {
+	t.Parallel()
+	id := release.Member{Name: "id", Column: "id", Type: release.TextMember}
+	records := map[string][]release.Member{"Post": {id}}
+	list := &release.Action{Name: "listPosts", Kind: release.List, Record: "Post", Order: []release.SortKey{{Member: id}}}
+	get := &release.Action{Name: "getPost", Kind: release.Get, Record: "Post"}
+	m := &release.Manifest{Records: records, Actions: []*release.Action{list, get}}
+	for _, test := range []struct {
+		what string
+		plan *answer.Plan
+		page answer.Page
+		rows int
+		text string
+	}{
+		{"a small page", answer.NewPlan(m, list, 0), answer.Page{Size: 100}, 100, strings.Repeat("x", 100)},
+		{"a large page", answer.NewPlan(m, list, 0), answer.Page{Size: 1000}, 1000, strings.Repeat("x", 3000)},
+		{"a large page, backwards", answer.NewPlan(m, list, 0), answer.Page{Size: 1000, IsBackwards: true}, 1000, strings.Repeat("x", 3000)},
+		{"an escaped record", answer.NewPlan(m, get, 0), answer.Page{}, 1, strings.Repeat("\x01", 1<<20)},
+	} {
+		reserved := 0
+		into := test.plan.Begin(test.page, nil)
+		into.Hold = func(bytes int) error { reserved += bytes; return nil }
+		for range test.rows {
+			into.Row([][]byte{[]byte(test.text)})
+		}
+		body := into.JSON()
+		if err := into.Keep(body); err != nil || cap(body) > answer.Free+reserved {
+			t.Errorf("%s holds %d bytes, and reserves %d (%v)", test.what, cap(body), reserved, err)
+		}
+		if test.what == "a small page" && reserved > 0 {
+			t.Errorf("%s reserves %d bytes", test.what, reserved)
+		}
+		full := errors.New("full")
+		if into.Hold = func(int) error { return full }; into.Keep(make([]byte, 32<<20)) != full || into.Err() != full {
+			t.Errorf("%s is kept although no memory is left", test.what)
+		}
 	}
 }
 

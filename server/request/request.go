@@ -31,12 +31,14 @@ const requestKey = "request"
 const keptAnswer = 64 << 10
 
 // Give makes an answer the body of the response, without a copy. In exchange, the next answer gets the memory of the
-// response.
+// response, unless the answer is large: fasthttp would keep its memory with the connection, when nothing accounts for it any more.
 func (r *Request) Give(answer []byte, response *fasthttp.Response) {
-	r.Result = response.SwapBody(answer)
-	if cap(r.Result) > keptAnswer {
+	if cap(answer) > keptAnswer {
 		r.Result = nil
+		response.SetBodyRaw(answer)
+		return
 	}
+	r.Result = response.SwapBody(answer)
 }
 
 // requests keeps those that have ended, for the sake of their scratch space.
