@@ -294,7 +294,7 @@ func TestArgumentsOfForms(t *testing.T) {
 	for action, want := range map[string]string{
 		"things": "text, text, bigint, numeric, boolean, date, interval, bigint, date, text, bigint, text, text, text",
 		"keyed":  "text, text, bigint, jsonb, text",
-		"owned":  "text, bigint, text, text, text",
+		"owned":  "text, text, bigint, text, text, text",
 		"anyOf":  "text, text, bigint, text, text, text", // an array has no form
 		"formed": "text, bigint, text, text, text",       // so has none whose input has the name of an argument
 	} {

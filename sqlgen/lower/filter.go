@@ -20,7 +20,7 @@ func filters(a *schema.Action) []filter {
 	var list []filter
 	for _, in := range a.Reads {
 		if !in.Explicit {
-			list = append(list, filter{in, rowPath(a.Model, in)})
+			list = append(list, filter{in, listPath(a.Model, in)})
 		}
 	}
 	return list
@@ -34,6 +34,15 @@ func FilterOf(a *schema.Action, request pg.Expr) pg.Expr {
 		list = append(list, f.conjuncts(member(request, "where"))...)
 	}
 	return newExpression(expr.InWhere, inQuery, &row, nil).conjunction(list)
+}
+
+// listPath is the path of an implicit input of a list, by the copies that the model has.
+func listPath(m *schema.Model, in *schema.Input) *expr.Path {
+	var steps []expr.Step
+	for _, f := range in.AlongCopies() {
+		steps = append(steps, f)
+	}
+	return expr.RowPath(m.Name, steps, in.Span)
 }
 
 // isNullable tells whether the field has no value in some rows: it is optional, or its

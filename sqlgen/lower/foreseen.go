@@ -11,12 +11,12 @@ import (
 )
 
 // foreseenLists lowers a list for the foreseen operator sets, each a form. Where rules look at rows, the statement of a
-// form is long, and has a function of its own.
+// form is long, and a function has two of them.
 func (l *lowering) foreseenLists(a *schema.Action) []*pg.Function {
 	var functions []*pg.Function
 	most := 8
 	if needRow(a.Rules) {
-		most = 1
+		most = 2
 	}
 	name := functionName(a) + "__foreseen"
 	all := slices.DeleteFunc(foreseenSets(a), func(set operatorSet) bool { return !takesFormArguments(a, name, []operatorSet{set}) })

@@ -59,7 +59,7 @@ func (s operatorSet) with(a *schema.Action, in *schema.Input) operatorSet {
 	if in.Explicit {
 		return operatorSet{equals: s.equals, given: append(slices.Clone(s.given), in)}
 	}
-	return operatorSet{equals: append(slices.Clone(s.equals), filter{in, rowPath(a.Model, in)}), given: s.given}
+	return operatorSet{equals: append(slices.Clone(s.equals), filter{in, listPath(a.Model, in)}), given: s.given}
 }
 
 // operators is the set as a server writes it.

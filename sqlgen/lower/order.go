@@ -265,13 +265,14 @@ func (a arm) ownKeys(action *schema.Action) []sortKey {
 // ownColumn returns the field of the action's own table that holds an implicit input: the field itself, or for f.id the
 // foreign key. It returns nil for any other path.
 func ownColumn(in *schema.Input) *schema.Field {
-	switch {
-	case in.Explicit:
+	if in.Explicit || in.Union != nil {
 		return nil
-	case len(in.Path) == 1:
-		return in.Path[0]
-	case len(in.Path) == 2 && in.Path[1].Name == "id":
-		return in.Path[0].FK
+	}
+	switch path := in.AlongCopies(); {
+	case len(path) == 1:
+		return path[0]
+	case len(path) == 2 && path[1].Name == "id":
+		return path[0].FK
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ type allowance struct {
 
 // actionWarnings lists the warnings that an action can have.
 func actionWarnings() []syntax.Code {
-	return []syntax.Code{MissingIndex, NoRule, EmbedWidens, FilterWidens, ComputedWidens, LinkWidens, NestedWidens, UnionWidens, HiddenCompared, CursorWidens, UncheckedInline}
+	return []syntax.Code{MissingIndex, SlowRule, NoRule, EmbedWidens, FilterWidens, ComputedWidens, LinkWidens, NestedWidens, UnionWidens, HiddenCompared, CursorWidens, UncheckedInline}
 }
 
 // checkAllow reads an @allow.

@@ -37,6 +37,7 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *Schema {
 	if errs.HasErrors() {
 		return nil
 	}
+	c.useCopies() // paths of lists along copies
 	return c.schema
 }
 

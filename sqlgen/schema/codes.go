@@ -546,6 +546,18 @@ const (
 	//	model Order { fields { state Text  day Date } actions { list orders(state) { @orderBy(day: asc) @permission(expression: true) } } }
 	MissingIndex syntax.Code = "MissingIndex"
 
+	// SlowRule: the rules of a list follow a path from the row to what they compare with
+	// the caller. With a copy of the value in the row, an index would lead to the rows.
+	//
+	//	model Payment {
+	//	  fields { invoice Invoice  day Date }
+	//	  actions { list listPayments() { @orderBy(day: desc) } }
+	//	  @permission(expression: payment.invoice.business == ctx.identity.business, actions: [list])
+	//	}
+	//	model Invoice { fields { business Business } }
+	//	model Business { fields { owner Identity @unique } }
+	SlowRule syntax.Code = "SlowRule"
+
 	// NoRule: no rule covers an action, so every call is refused.
 	//
 	//	model Order { actions { get getOrder(id) } }

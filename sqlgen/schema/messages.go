@@ -784,6 +784,18 @@ func missingIndexOfChoice(action, model, field, wanted string) string {
 		action, field, model, wanted, model)
 }
 
+func slowRule(action string, fields []string) string {
+	copies := "a copy, which costs each insert some 12 µs, leads"
+	if len(fields) > 1 {
+		copies = "copies, which cost each insert some 12 µs, lead"
+	}
+	return fmt.Sprintf("the rules of %s follow relations from each row: %s from the caller to the rows by an index: add %s", action, copies, strings.Join(fields, ", "))
+}
+
+func slowHere(m *Model, path []*Field) string {
+	return fmt.Sprintf("it follows %s.%s", m.Variable, pathName(path))
+}
+
 func noRule(action, owner string, kind Kind) string {
 	return fmt.Sprintf("no rule covers %s, so every call is refused: add a @permission to it, or one for %s to %s", action, kind, owner)
 }

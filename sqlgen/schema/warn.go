@@ -81,6 +81,7 @@ func (c *checker) warnAccess() {
 		return // a rule in error may be the one that vouches
 	}
 	for _, a := range c.actions {
+		c.warnSlow(a)
 		if a.union != nil {
 			continue
 		}

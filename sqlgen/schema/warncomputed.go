@@ -14,21 +14,42 @@ func (c *checker) warnBothWays() {
 	}
 	for i, m := range c.models {
 		for _, other := range c.models[:i] {
-			if f, back := m.computedFrom(other.Model), other.computedFrom(m.Model); f != nil && back != nil {
+			if f, back := c.computedFrom(m.Model, other.Model), c.computedFrom(other.Model, m.Model); f != nil && back != nil {
 				c.warn(ComputedBothWays, back.Computed.Span, computedBothWays(back, f), note(f.Computed.Span, computedHere(f.Name)))
 			}
 		}
 	}
 }
 
-// computedFrom returns the first field of a model that is computed from rows of another one, or nil.
-func (m *Model) computedFrom(other *Model) *Field {
+// computedFrom returns the first field of a model that is computed from rows of another one, or nil. A
+// hidden copy of what no update changes is none: it is written with its own row only.
+func (c *checker) computedFrom(m, other *Model) *Field {
 	for _, f := range m.Fields {
-		if slices.Contains(f.Sources(), other) {
+		if slices.Contains(f.Sources(), other) && !c.isFixed(f) {
 			return f
 		}
 	}
 	return nil
+}
+
+// isFixed tells whether a field is a hidden copy of what no update changes.
+func (c *checker) isFixed(f *Field) bool {
+	copies := f.copiedFrom()
+	return f.Hidden && len(copies) > 0 && !slices.ContainsFunc(copies, c.isChanged)
+}
+
+// isChanged tells whether an update writes a field of another row that a path from a row leads through.
+func (c *checker) isChanged(path []*Field) bool {
+	return slices.ContainsFunc(c.actions, func(a *actionDecl) bool {
+		if a.Kind != Update {
+			return false
+		}
+		is := func(written []*Field) bool {
+			return len(written) > 0 && slices.ContainsFunc(path[1:], func(f *Field) bool { return declared(f) == declared(written[0]) })
+		}
+		return slices.ContainsFunc(a.Writes, func(in *Input) bool { return is(in.Path) }) ||
+			slices.ContainsFunc(a.Sets, func(s *Set) bool { return is(s.Target) })
+	})
 }
 
 // copyUse is the use of a computed field that has a value of another row unchanged.
