@@ -72,10 +72,19 @@ func TestAnswerBounds(t *testing.T) {
 		{"all bytes", "address 203.0.113.7", 4 << 20, 4, true},
 		{"of another address", "address 203.0.113.8", 16 << 20, 1, false},
 		{"of an identity", "identity 203.0.113.7", 16 << 20, 1, false},
+		{"less than its network of 56 bits has", "address 2001:db8:1:2::/64", 16 << 20, 3, false},
+		{"all of its network of 56 bits", "address 2001:db8:1:2::/64", 16 << 20, 4, true},
+		{"less than its network of 48 bits has", "address 2001:db8:1:200::/64", 16 << 20, 15, false},
+		{"all of its network of 48 bits", "address 2001:db8:1:200::/64", 16 << 20, 16, true},
+		{"all of another network of 48 bits", "address 2001:db8:2:2::/64", 16 << 20, 16, false},
 	} {
 		exec(t, owner, fmt.Sprintf(kept, test.caller, test.bytes, test.keys))
 		exec(t, server, "begin")
-		_, err := server.Exec(t.Context(), claim, []byte("new"), []byte("asks"))
+		address := "203.0.113.7"
+		if strings.Contains(test.caller, "2001:") {
+			address = "2001:db8:1:1::/64"
+		}
+		_, err := server.Exec(t.Context(), "select platform.answer_claim('new', 'asks', null, null, $1)", address)
 		exec(t, server, "rollback")
 		switch {
 		case !test.isRefused && err != nil:
