@@ -89,22 +89,24 @@ func TestInstallReleasesAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestSpliced(t *testing.T) {
+func TestMerged(t *testing.T) {
 	t.Parallel()
 	owner := pgtest.New(t, pgtest.Options{}).Owner(t)
 	for _, c := range []struct {
-		base, pieces, want string
+		base, patch, want string
 	}{
-		{"abcdef", "'{}'", "abcdef"},
-		{"", "array[['0','0','x']]", "x"},
-		{"abcdef", "array[['0','0','x']]", "xabcdef"},
-		{"abcdef", "array[['6','6','x']]", "abcdefx"},
-		{"abcdef", "array[['0','6','']]", ""},
-		{"abcdef", "array[['1','2','BB'],['2','2','-'],['4','5','']]", "aBB-cdf"},
-		{"äöü", "array[['2','4','日']]", "ä日ü"},
+		{`{}`, `{}`, `{}`},
+		{`{"b":1,"a":"x"}`, `{"c":[1],"b":2}`, `{"c":[1],"b":2,"a":"x"}`},
+		{`{"a":1,"b":2}`, `{"a":null,"c":null}`, `{"b":2}`},
+		{`{"a":1}`, `{"a":null}`, `{}`},
+		{`{"a":{"b":{"c":1,"d":2}}}`, `{"a":{"b":{"c":null,"e":{"f":3}}}}`, `{"a":{"b":{"d":2,"e":{"f":3}}}}`},
+		{`{"a":[{"name":"x"},{"name":"y","of":1}]}`, `{"a":{"z":{"name":"z"},"y":{"of":2}}}`, `{"a":[{"name":"x"},{"name":"z"},{"name":"y","of":2}]}`},
+		{`{"a":[1,2]}`, `{"a":[3]}`, `{"a":[3]}`},
+		{`{"a":1,"b":2,"c":3,"d":4}`, `{"c":3,"a":1,"d":4}`, `{"c":3,"a":1,"b":2,"d":4}`},
+		{`{"a":1,"b":[{"name":"x"}]}`, "{\n\"b\":{\n\"y\":{}\n}\n}", "{\n\"a\":1,\n\"b\":[\n{\"name\":\"x\"},\n{}\n]\n}"},
 	} {
-		if got := value[string](t, owner, "select platform.spliced($1, "+c.pieces+")", c.base); got != c.want {
-			t.Errorf("spliced(%q, %s) = %q, want %q", c.base, c.pieces, got, c.want)
+		if got := value[string](t, owner, "select platform.merged($1, $2)", c.base, c.patch); got != c.want {
+			t.Errorf("merged(%s, %s) = %s, want %s", c.base, c.patch, got, c.want)
 		}
 	}
 }
@@ -115,8 +117,8 @@ func TestInstallReleaseChange(t *testing.T) {
 	digest := func(manifest, description string) string {
 		return value[string](t, owner, "select platform.release_digest($1, $2)", manifest, description)
 	}
-	const change = "select platform.install_release_change('b.stern', $1, $2, array[['6','7','3']], '{}')"
-	before, after := digest(`{"a": 1}`, `{}`), digest(`{"a": 3}`, `{}`)
+	const change = "select platform.install_release_change('b.stern', $1, $2, '{\"a\":3}', '{}')"
+	before, after := digest(`{"a": 1}`, `{}`), digest(`{"a":3}`, `{}`)
 
 	refused := func(hint string, args ...any) {
 		t.Helper()
@@ -133,7 +135,7 @@ func TestInstallReleaseChange(t *testing.T) {
 	if got := value[int64](t, owner, change, before, after); got != 2 {
 		t.Errorf("the release has number %d, want 2", got)
 	}
-	if got := value[string](t, owner, "select source || manifest || description from platform.release where number = 2"); got != `b.stern{"a": 3}{}` {
+	if got := value[string](t, owner, "select source || manifest || description from platform.release where number = 2"); got != `b.stern{"a":3}{}` {
 		t.Errorf("the release is %s", got)
 	}
 	refused("the same again", before, after)
@@ -168,13 +170,13 @@ func TestDrift(t *testing.T) {
 		alter table app.post disable row level security;
 		grant select on app.post to public;
 		create function api.extra() returns int language sql as 'select 1';
-		drop function platform.spliced(text, text[]);
+		drop function platform.merged(json, json);
 	`)
 	got := drift()
 	for _, want := range []string{
 		"column app.post.title is gone", "column app.post.headline was made by hand", "column app.post.gone is gone",
 		"policy post_select on app.post is gone", "table app.post was changed by hand", "index app.post_title_idx was changed by hand",
-		"function api.extra() was made by hand", "function platform.spliced(text,text[]) is gone",
+		"function api.extra() was made by hand", "function platform.merged(json,json) is gone",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("it does not say %q: %q", want, got)

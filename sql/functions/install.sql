@@ -71,7 +71,7 @@
 {{ template "catalog.sql" . }}
 {{ template "drift.sql" . }}
 {{ template "keep_catalog.sql" . }}
-{{ template "spliced.sql" . }}
+{{ template "merged.sql" . }}
 {{ template "release_digest.sql" . }}
 {{ template "announce.sql" . }}
 {{ template "lock_tables.sql" . }}

@@ -1,68 +1,56 @@
 package release
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Text writes a manifest as JSON, since people read it too: with a line for each action,
-// record and schema, and one for the constraints of each table.
+// record and schema, and one for all else of a kind. Lists without elements are left out.
 func (m *Manifest) Text() []byte {
-	text := func(v any) []byte {
-		encoded, err := json.Marshal(v)
-		if err != nil {
-			panic(fmt.Sprintf("publish: write the manifest: %v", err))
+	members := []string{fmt.Sprintf(`"format":%d`, m.Format)}
+	add := func(name string, count int, value any) {
+		if count > 0 {
+			members = append(members, fmt.Sprintf("%q:%s", name, text(value)))
 		}
-		return encoded
 	}
-	actions := make([][]byte, len(m.Actions))
-	for i, a := range m.Actions {
-		actions[i] = text(a)
+	lines := func(name, open string, list []string, end string) {
+		members = append(members, fmt.Sprintf("%q:%s\n%s\n%s", name, open, strings.Join(list, ",\n"), end))
 	}
-	schemas := make([][]byte, len(m.Schemas))
-	for i, s := range m.Schemas {
-		schemas[i] = fmt.Appendf(nil, "%s:%s", text(s.Name), s.JSON)
+	var actions, records, schemas []string
+	for _, a := range m.Actions {
+		actions = append(actions, text(a))
 	}
-	records := make([][]byte, 0, len(m.Records))
 	for _, name := range slices.Sorted(maps.Keys(m.Records)) {
-		records = append(records, fmt.Appendf(nil, "%s:%s", text(name), text(m.Records[name])))
+		records = append(records, text(name)+":"+text(m.Records[name]))
 	}
-	byTable := map[string][][]byte{}
-	for _, name := range slices.Sorted(maps.Keys(m.Constraints)) {
-		c := m.Constraints[name]
-		byTable[c.Table] = append(byTable[c.Table], fmt.Appendf(nil, "%s:%s", text(name), text(c)))
+	for _, s := range m.Schemas {
+		schemas = append(schemas, text(s.Name)+":"+string(s.JSON))
 	}
-	var constraints [][]byte
-	for _, table := range slices.Sorted(maps.Keys(byTable)) {
-		constraints = append(constraints, bytes.Join(byTable[table], []byte(",")))
+	add("apis", len(m.APIs), m.APIs)
+	add("models", len(m.Models), m.Models)
+	add("callers", len(m.Callers), m.Callers)
+	lines("actions", "[", actions, "]")
+	lines("records", "{", records, "}")
+	lines("schemas", "{", schemas, "}")
+	add("constraints", len(m.Constraints), m.Constraints)
+	add("headers", len(m.Headers), m.Headers)
+	add("environment", len(m.Environment), m.Environment)
+	add("secrets", len(m.Secrets), m.Secrets)
+	add("compared", len(m.Compared), m.Compared)
+	add("claims", len(m.Claims), m.Claims)
+	add("encrypted", len(m.Encrypted), m.Encrypted)
+	return []byte("{\n" + strings.Join(members, ",\n") + "\n}")
+}
+
+// text writes a part of a manifest.
+func text(v any) string {
+	encoded, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("release: write the manifest: %v", err))
 	}
-	block := func(open string, lines [][]byte, end string) []byte {
-		return fmt.Appendf(nil, "%s\n%s\n%s", open, bytes.Join(lines, []byte(",\n")), end)
-	}
-	members := [][]byte{
-		fmt.Appendf(nil, `"format":%d`, m.Format),
-		fmt.Appendf(nil, `"apis":%s`, text(m.APIs)),
-		fmt.Appendf(nil, `"models":%s`, text(m.Models)),
-		fmt.Appendf(nil, `"callers":%s`, text(m.Callers)),
-		fmt.Appendf(nil, `"actions":%s`, block("[", actions, "]")),
-		fmt.Appendf(nil, `"records":%s`, block("{", records, "}")),
-		fmt.Appendf(nil, `"schemas":%s`, block("{", schemas, "}")),
-		fmt.Appendf(nil, `"constraints":%s`, block("{", constraints, "}")),
-		fmt.Appendf(nil, `"headers":%s`, text(m.Headers)),
-		fmt.Appendf(nil, `"environment":%s`, text(m.Environment)),
-		fmt.Appendf(nil, `"secrets":%s`, text(m.Secrets)),
-	}
-	if len(m.Compared) > 0 {
-		members = append(members, fmt.Appendf(nil, `"compared":%s`, text(m.Compared)))
-	}
-	if len(m.Claims) > 0 {
-		members = append(members, fmt.Appendf(nil, `"claims":%s`, text(m.Claims)))
-	}
-	if len(m.Encrypted) > 0 {
-		members = append(members, fmt.Appendf(nil, `"encrypted":%s`, text(m.Encrypted)))
-	}
-	return block("{", members, "}")
+	return string(encoded)
 }

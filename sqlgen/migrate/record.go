@@ -25,9 +25,7 @@ func (r record) digest() string {
 // changeSQL writes the statement that installs the record after another one.
 func (r record) changeSQL(before record) string {
 	return fmt.Sprintf("select platform.install_release_change(\n  %s,\n  '%s',\n  '%s',\n  %s,\n  %s\n);",
-		pg.Quote(r.source), before.digest(), r.digest(),
-		splicesSQL(difference(string(before.manifest), string(r.manifest))),
-		splicesSQL(difference(string(before.description), string(r.description))))
+		pg.Quote(r.source), before.digest(), r.digest(), patchSQL(before.manifest, r.manifest), patchSQL(before.description, r.description))
 }
 
 // digestOf names a text.

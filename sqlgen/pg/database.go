@@ -13,10 +13,10 @@ type Database struct {
 	Platform  string       `json:"platform"` // digest of the hand-written functions that it was installed over
 	Tables    []*Table     `json:"tables"`
 	Kept      []KeptColumn `json:"-"` // the columns that triggers keep, each behind those that it is made of
-	Views     []*View      `json:"views"`
+	Views     []*View      `json:"views,omitempty"`
 	Code      []*CodeFile  `json:"code,omitempty"` // the project's own SQL, in the order in which it runs
 	Expected  []*Signature `json:"-"`              // the functions that Code has to define
-	Functions []*Function  `json:"functions"`
+	Functions []*Function  `json:"functions,omitempty"`
 }
 
 // KeptColumn names a column that triggers keep.
