@@ -103,13 +103,13 @@ begin
     near[2] := v_own;
   end if;
   while near[1] <= near[2] loop
-    execute 'select array(select case when list__mine then ' || picked || ' end from ('
+    execute 'select array(select case when list__place < $4 then ' || picked || ' end from ('
         || platform.stretch_sql(sources, alias, v_columns, filter, v_ranges[1] || bounds, v_order)
         || ') as ' || v_table || ' where list__mine or list__place = $4 order by ' || v_order || ' limit $5)'
       into v_rows
       using v_filter, v_position, own, near[1], v_size + v_offset;
     near[1] := 8 * near[1];
-    if array_position(v_rows, null) is null then -- no stretch ended before the page
+    if array_position(v_rows, null) is null then -- no stretch ended before the page: its last row shows that, also if it is the caller's
       v_ranges := '{}';
       v_rows := v_rows[v_offset + 1:];
       near := null;
