@@ -27,7 +27,7 @@ func advice(err error, login string) string {
 	case errors.As(err, &unfit) && unfit.unsafe:
 		return adviceLogin
 	case errors.As(err, &unfit):
-		return "use the version of Sternpost that installed the release, or install it again with sternpost migrate up"
+		return "give what is named; if it is a function or a schema, use the version of Sternpost that installed the release, or install it again with sternpost migrate up"
 	case code == "28P01", code == "28000":
 		return "check the user and the password in DATABASE_URL, and the server's pg_hba.conf"
 	case code == "3D000":
