@@ -110,7 +110,7 @@ func TestWrites(t *testing.T) {
 		},
 		{
 			name: "set from the caller", action: "myOrder", body: `{"number":"1"}`, caller: "me",
-			want: `{"id":"Ada","customerId":"ada","teamId":"blue","isKnown":true,"tags":[],"weight":-1,"author":""}`,
+			want: `{"id":"Ada","customerId":"ada","teamId":"blue","isKnown":true,"tags":[],"weight":-1,"author":null}`,
 		},
 		{
 			name: "set from nobody", action: "myOrder", body: `{"number":"1"}`,

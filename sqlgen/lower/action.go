@@ -253,7 +253,7 @@ func (b *builder) declare(name, typ string, initial pg.Expr) *pg.Variable {
 
 // ownVariables are the variables of the functions themselves. One that is named for a column gives way to them.
 var ownVariables = []string{
-	"v_after", "v_arms", "v_count", "v_entered", "v_filter", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_backwards",
+	"v_after", "v_arms", "v_count", "v_entered", "v_filter", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_allowed", "v_is_backwards",
 	"v_key", "v_keys", "v_offset", "v_order", "v_page_rows", "v_picked", "v_position", "v_positions", "v_range", "v_ranges",
 	"v_records", "v_result", "v_rows", "v_size", "v_sql", "v_total", "v_values",
 }

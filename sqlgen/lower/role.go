@@ -30,8 +30,8 @@ func (l *lowering) roles() []*pg.View {
 	return []*pg.View{{Schema: relatedSchema, Name: callerRoles, Title: "the roles of the caller", Query: q}}
 }
 
-// address matches an e-mail address, as sign-ins take it, with its domain.
-const address = "^[a-z0-9!#$%&'*+/=?^_`{|}~.-]+@([a-z0-9.-]+)$"
+// address matches an e-mail address with its domain, and no list of addresses. The domain is behind the last @.
+const address = `^[^][\s,;:<>()"\\]+@([^][\s,;:<>()"\\@]+)$`
 
 // isMember tells whether an identity's e-mail is one of a role's, or its part after the last @ one of the role's domains.
 func isMember(r *schema.Role) pg.Expr {

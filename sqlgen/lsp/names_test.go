@@ -181,7 +181,7 @@ func TestCompletion(t *testing.T) {
 		{"target in an arm", union("arms { written Post { @set(event.¦) } }"), "name"},
 		{"value in an arm", union("arms { written Post { @set(event.name = post.¦) } }"), "title author"},
 		{"what is allowed while the project has errors", actions("get bad(nothing) list listPosts() { @allow(¦) }"),
-			"MissingIndex NoRule EmbedWidens FilterWidens ComputedWidens LinkWidens NestedWidens UnionWidens HiddenCompared CursorWidens UncheckedInline"},
+			"MissingIndex NoRule EmbedWidens FilterWidens ComputedWidens LinkWidens NestedWidens UnionWidens HiddenCompared SlowRule CursorWidens UncheckedInline"},
 		{"deletion of an optional one", "model A { fields { p Person? @onDelete(¦) } }", "cascade restrict setNull"},
 		{"attribute that excludes another", "model A { fields { x Number @computed(1) @¦ } }", "unique index renamed hidden"},
 		{"field behind its @sequence", "model A { fields { x Text @sequence(\"A\") @¦ } }", "renamed"},

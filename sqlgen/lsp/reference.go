@@ -114,6 +114,7 @@ var warningWords = words{
 	{name: "NestedWidens", text: "The action inserts rows of a model without checking the rules of that model."},
 	{name: "UnionWidens", text: "The union shows rows of a model without checking the rules of that model."},
 	{name: "HiddenCompared", text: "The action compares a hidden field with an input, so callers can find out its value by trial."},
+	{name: "SlowRule", text: "A rule of the list follows a relation from each row, and a copy of the path's end would lead to the rows by an index."},
 	{name: "CursorWidens", text: "The cursors of the list hold fields that its `@select` leaves out."},
 	{name: "UncheckedInline", text: "The action stores a file in a field with `@accepts` or `@maxSize`, which are not checked for data URLs."},
 }

@@ -92,25 +92,25 @@ func (f *Computed) Reads() []*Field {
 // other computed fields.
 func (f *Field) Sources() []*Model {
 	var models []*Model
-	add := func(m *Model) {
-		if !slices.Contains(models, m) {
-			models = append(models, m)
+	passed := map[*Field]bool{}
+	var from func(f *Field)
+	from = func(f *Field) {
+		if f.Computed == nil || passed[f] {
+			return
+		}
+		passed[f] = true
+		for _, p := range expr.Paths(f.Computed.Expression) {
+			steps := fieldsOf(p)
+			for i, step := range steps {
+				isRead := step.IsRelation() && (step.FK == nil || i+1 < len(steps) && readsRelated(step, steps[i+1]))
+				if isRead && !slices.Contains(models, step.Target) {
+					models = append(models, step.Target)
+				}
+				from(step)
+			}
 		}
 	}
-	if f.Computed == nil {
-		return nil
-	}
-	for _, p := range expr.Paths(f.Computed.Expression) {
-		steps := fieldsOf(p)
-		for i, step := range steps {
-			if step.IsRelation() && (step.FK == nil || i+1 < len(steps) && readsRelated(step, steps[i+1])) {
-				add(step.Target)
-			}
-			for _, m := range step.Sources() {
-				add(m)
-			}
-		}
-	}
+	from(f)
 	return models
 }
 
