@@ -80,7 +80,8 @@ func TestContendedWrites(t *testing.T) {
 	eight := written(8, long)
 	one += written(1, short)
 	t.Logf("one client does %d writes in %s, eight do %d in %s", one, 2*short, eight, long)
-	if eight < one/2*int64(long/(2*short)) {
-		t.Error("eight clients do less than half of what one does")
+	// Alone on a machine they do as much as one; without turns a seventh. What runs beside this test takes a part from either.
+	if eight < one/3*int64(long/(2*short)) {
+		t.Error("eight clients do less than a third of what one does")
 	}
 }

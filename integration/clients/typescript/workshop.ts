@@ -121,6 +121,7 @@ await step("tell errors apart by their code", async () => {
     case "ERR_UNAVAILABLE":
     case "ERR_OUTCOME_UNKNOWN":
     case "ERR_IDEMPOTENCY_KEY_REUSED":
+    case "ERR_RATE_LIMITED":
     case "ERR_TIMEOUT":
       throw error;
     default:
