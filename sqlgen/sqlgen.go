@@ -14,9 +14,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/code"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/manifest"
 	"github.com/sternpost/sternpost/sqlgen/parallel"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/publish"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -45,13 +45,13 @@ func Compile(p *Project) (*Compiled, syntax.Errors) {
 	if errs.HasErrors() {
 		return nil, errs.Sorted()
 	}
-	db, manifest := lower.Schema(checked, p.source()) // schema → tables, policies, functions; cannot fail
-	db.Code = p.code()                                // custom code → as it is
+	db, m := lower.Schema(checked, p.source()) // schema → tables, policies, functions; cannot fail
+	db.Code = p.code()                         // custom code → as it is
 	parallel.Do(
-		func() { emit.Render(db) },                     // policies, triggers, functions and code → their texts
-		func() { publish.Complete(manifest, checked) }, // schema → requests, answers and rules, as clients are told of them
+		func() { emit.Render(db) },               // policies, triggers, functions and code → their texts
+		func() { manifest.Complete(m, checked) }, // schema → requests, answers and rules, as clients are told of them
 	)
-	return &Compiled{checked, db, manifest, errs}, errs
+	return &Compiled{checked, db, m, errs}, errs
 }
 
 // code returns the files of custom code, in the order in which they run.

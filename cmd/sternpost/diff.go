@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/contract"
+	"github.com/sternpost/sternpost/sqlgen/compatibility"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -54,7 +54,7 @@ Later versions may add members.`,
 		if format != "text" && format != "json" {
 			return usageError(fmt.Errorf("--format takes text or json, not %q", format))
 		}
-		var releases [2]*contract.Release
+		var releases [2]*compatibility.Release
 		for i, path := range args {
 			release, err := releaseAt(c.ErrOrStderr(), path)
 			if err != nil {
@@ -62,10 +62,10 @@ Later versions may add members.`,
 			}
 			releases[i] = release
 		}
-		changes := contract.Compare(releases[0], releases[1])
-		out := contract.JSON(changes, allowed)
+		changes := compatibility.Compare(releases[0], releases[1])
+		out := compatibility.JSON(changes, allowed)
 		if format == "text" {
-			out = []byte(contract.Text(changes, allowed))
+			out = []byte(compatibility.Text(changes, allowed))
 		}
 		if _, err := c.OutOrStdout().Write(out); err != nil {
 			return environmentError(err)
@@ -77,7 +77,7 @@ Later versions may add members.`,
 
 // releaseAt compiles the project in a folder, or that of a single schema file,
 // printing its errors.
-func releaseAt(w io.Writer, path string) (*contract.Release, error) {
+func releaseAt(w io.Writer, path string) (*compatibility.Release, error) {
 	info, err := stat(path)
 	if err != nil {
 		return nil, environmentError(err)
@@ -102,20 +102,20 @@ func releaseAt(w io.Writer, path string) (*contract.Release, error) {
 		fmt.Fprintf(w, "%s has errors:\n", path)
 		return nil, render(w, errs)
 	}
-	return contract.NewRelease(compiled.Schema, compiled.Warnings, compiled.Manifest), nil
+	return compatibility.NewRelease(compiled.Schema, compiled.Warnings, compiled.Manifest), nil
 }
 
 // verdictOf returns the error for changes that are not allowed. It reports an allowance
 // without a change, since it may be misspelt.
-func verdictOf(w io.Writer, changes []contract.Change, allowed []string) error {
+func verdictOf(w io.Writer, changes []compatibility.Change, allowed []string) error {
 	for _, name := range allowed {
-		isClass := name == string(contract.Breaking) || name == string(contract.Widening)
-		if !isClass && !slices.ContainsFunc(changes, func(c contract.Change) bool { return c.Subject == name || slices.Contains(c.Actions, name) }) {
+		isClass := name == string(compatibility.Breaking) || name == string(compatibility.Widening)
+		if !isClass && !slices.ContainsFunc(changes, func(c compatibility.Change) bool { return c.Subject == name || slices.Contains(c.Actions, name) }) {
 			fmt.Fprintf(w, "sternpost: nothing changes about %s, which --allow names\n", name)
 		}
 	}
 	var parts []string
-	for _, class := range []contract.Class{contract.Breaking, contract.Widening} {
+	for _, class := range []compatibility.Class{compatibility.Breaking, compatibility.Widening} {
 		n := 0
 		for _, c := range changes {
 			if c.Class == class && !c.IsAllowed(allowed) {

@@ -18,7 +18,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/explain"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/lower"
-	"github.com/sternpost/sternpost/sqlgen/publish"
+	"github.com/sternpost/sternpost/sqlgen/manifest"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -86,10 +86,10 @@ func tables(t *testing.T, archive *txtar.Archive, rows string) *pgx.Conn {
 		m.Rules, m.Actions, m.Validations = nil, nil, nil
 	}
 	db := pgtest.New(t, pgtest.Options{})
-	lowered, manifest := lower.Schema(bare, "schema.stern")
+	lowered, m := lower.Schema(bare, "schema.stern")
 	emit.Render(lowered)
-	publish.Complete(manifest, bare)
-	if _, err := install.Install(t.Context(), db.Owner(t), &emit.Release{Database: lowered, Manifest: manifest.Text()}); err != nil {
+	manifest.Complete(m, bare)
+	if _, err := install.Install(t.Context(), db.Owner(t), &emit.Release{Database: lowered, Manifest: m.Text()}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Superuser(t).Exec(t.Context(), rows); err != nil {

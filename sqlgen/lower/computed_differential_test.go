@@ -177,7 +177,7 @@ func installWithCode(t *testing.T, db *pgtest.DB, s *schema.Schema, text string)
 	lowered, manifest := Schema(s, "test.stern")
 	lowered.Code = []*pg.CodeFile{{Name: "functions/churn.sql", Text: churn}}
 	emit.Render(lowered)
-	Publish(manifest, s)
+	Complete(manifest, s)
 	if _, err := install.Install(t.Context(), db.Owner(t), &emit.Release{Database: lowered, Manifest: manifest.Text()}); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

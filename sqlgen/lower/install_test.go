@@ -10,15 +10,15 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// Publish is publish.Complete, which these tests cannot name: publish imports lower.
-var Publish func(*release.Manifest, *schema.Schema)
+// Complete is manifest.Complete, which these tests cannot name: manifest imports lower.
+var Complete func(*release.Manifest, *schema.Schema)
 
 // mustInstall installs a schema in a new database and returns the manifest.
 func mustInstall(t testing.TB, db *pgtest.DB, s *schema.Schema, text string) *release.Manifest {
 	t.Helper()
 	lowered, manifest := Schema(s, "test.stern")
 	emit.Render(lowered)
-	Publish(manifest, s)
+	Complete(manifest, s)
 	if _, err := install.Install(t.Context(), db.Owner(t), &emit.Release{Database: lowered, Manifest: manifest.Text()}); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
