@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/server/database"
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
@@ -18,13 +19,13 @@ const (
 // advice tells the operator of the server, which logs in as login, how to fix a database that
 // cannot be served. It is "" if the error says enough.
 func advice(err error, login string) string {
-	var unfit *incompatible
+	var unfit *database.Incompatible
 	var connecting *pgconn.ConnectError
 	isConnecting := errors.As(err, &connecting)
 	switch code := refusal.SQLState(err); {
 	case errors.Is(err, errNoRelease):
 		return adviceInstall
-	case errors.As(err, &unfit) && unfit.unsafe:
+	case errors.As(err, &unfit) && unfit.Unsafe:
 		return adviceLogin
 	case errors.As(err, &unfit):
 		return "give what is named; if it is a function or a schema, use the version of Sternpost that installed the release, or install it again with sternpost migrate up"

@@ -23,7 +23,7 @@ func TestRoomsAreDescribed(t *testing.T) {
 			t.Errorf("ARCHITECTURE.md has no row for the room %s", e.Name())
 		}
 	}
-	for _, name := range []string{"routes.go", "receive.go", "call.go", "prepare.go", "database.go", "release.go", "follow.go", "health.go"} {
+	for _, name := range []string{"routes.go", "receive.go", "call.go", "prepare.go", "release.go", "releasewatch.go", "health.go"} {
 		if _, err := os.Stat(name); err != nil || !strings.Contains(string(page), "["+name+"]("+name+")") {
 			t.Errorf("ARCHITECTURE.md does not lead to %s (%v)", name, err)
 		}

@@ -5,15 +5,16 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/budget"
+	"github.com/sternpost/sternpost/server/database"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/server/listener"
 	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/replica"
 	"github.com/sternpost/sternpost/server/request"
 )
 
@@ -52,7 +53,7 @@ func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served
 	var err error
 	for range maxReleases {
 		err = do(r, exposed)
-		if !isOvertaken(err) {
+		if !refusal.IsOvertaken(err) {
 			return err
 		}
 		isNewer, errLook := s.catchUp(r.number)
@@ -133,13 +134,13 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	if err != nil {
 		why := refusal.OfCall(err, action.Action, r.constraints, call.input)
 		s.files.Discard(call.stored, why)
-		if isOvertaken(err) {
+		if refusal.IsOvertaken(err) {
 			return err
 		}
 		return why
 	}
 	if made != nil {
-		if made.isReplayed { // while this one was prepared
+		if made.IsReplayed { // while this one was prepared
 			s.files.Discard(call.stored, &refusal.OutcomeUnknown)
 		}
 		made.answer(c)
@@ -192,10 +193,10 @@ func misdeclared(action *action, result []byte, hasWritten bool) error {
 
 // ask makes the call, and makes it only once if it must not be repeated.
 func (s *Server) ask(
-	c *fiber.Ctx, r *served, action *action, st statement, page answer.Page, who *caller, call *prepared, made *once,
+	c *fiber.Ctx, r *served, action *action, st database.Statement, page answer.Page, who *caller, call *prepared, made *once,
 ) (*answer.Answer, error) {
-	if st.who.Caller = who.identity; who.identity == "" && !st.shared { // few of the shared ones wait at the gate
-		st.who.Caller, st.who.IsAddress = s.policy.ClientAddress(c), true
+	if st.Who.Caller = who.identity; who.identity == "" && !st.Shared { // few of the shared ones wait at the gate
+		st.Who.Caller, st.Who.IsAddress = s.policy.ClientAddress(c), true
 	}
 	answered := st.Begin(page, who.request.Result[:0])
 	if !action.Kind.Writes() { // a write must be answered
@@ -203,17 +204,20 @@ func (s *Server) ask(
 	}
 	params := answered.Parameters(call.input, who.identity, who.token, call.context)
 	var err error
-	if s.readers != nil && action.Kind.Writes() {
-		st.after = s.noting(c, who)
+	if s.db.HasReplicas() && action.Kind.Writes() {
+		st.After = s.noting(c, who)
 	}
 	switch {
-	case s.readers != nil && !action.Kind.Writes():
-		err = s.read(c, r, st, who, params, answered)
+	case s.db.HasReplicas() && !action.Kind.Writes():
+		var seen replica.Seen
+		if seen, err = seenBy(c, who); err == nil {
+			err = s.db.Read(who.request.Client, st, params, answered, seen, r.number)
+		}
 	case made == nil:
-		err = s.db.call(who.request.Client, st, params, answered)
+		err = s.db.Call(who.request.Client, st, params, answered)
 	default:
-		made.body = func() ([]byte, error) { return s.body(action, answered, false) }
-		err = s.db.callOnce(who.request.Client, st, params, answered, made)
+		made.Body = func() ([]byte, error) { return s.body(action, answered, false) }
+		err = s.db.CallOnce(who.request.Client, st, params, answered, &made.Once)
 	}
 	if err == nil {
 		err = answered.Err()
@@ -293,30 +297,6 @@ func (s *Server) readInput(c *fiber.Ctx, action *action) (input.Input, error) {
 
 // anyInput reads the input sent to an action that does not exist.
 var anyInput = input.Any()
-
-// isOvertaken tells whether a call may have failed because a release was installed
-// meanwhile. Either its function was gone, or it had waited for a table under migration
-// and then did not find a column by its old name. The call left nothing in the database,
-// so it can be repeated on a newer release, if any. Code of the project can fail in the
-// same ways by itself.
-func isOvertaken(err error) bool {
-	if err == nil {
-		return false
-	}
-	var raised *pgconn.PgError
-	if !errors.As(err, &raised) {
-		return false
-	}
-	switch raised.Code {
-	case "42883", "42703", "42P01", "42704", "42804", "42846", "42725", // undefined function, column, table or object; types that do not fit
-		"3F000", // undefined schema, as while custom code is made anew
-		"0A000": // cached plan must not change result type
-		return true
-	case "XX000":
-		return strings.HasPrefix(raised.Message, "cache lookup failed for ") || strings.HasPrefix(raised.Message, "could not open relation with OID")
-	}
-	return false
-}
 
 // caller is the identity and the client of a request.
 type caller struct {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -142,22 +141,4 @@ func (d *testDatabase) serverLogin(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return config.User
-}
-
-// Postgres keeps 63 bytes of the name of a statement. Two functions must not share them, nor a function and the other forms
-// of its own statement.
-func TestStatementNames(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("a", 55)
-	seen := map[string]string{}
-	for _, function := range []string{"get_note", long, long + "b", long + "c"} {
-		for _, form := range []string{"", "_any", "_bounded"} {
-			name := statementName(1234567, function) + form
-			kept := name[:min(63, len(name))]
-			if other, known := seen[kept]; known {
-				t.Errorf("%s and %s share the name %s", other, function+form, kept)
-			}
-			seen[kept] = function + form
-		}
-	}
 }

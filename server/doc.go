@@ -7,7 +7,7 @@
 //
 // The files of this folder follow the path of a request: server.go starts and stops, routes.go
 // finds the route, receive.go wraps every request, call.go goes through the stages of a call,
-// prepare.go turns an input into the form that the database holds, database.go makes the call.
-// release.go and follow.go keep the served release, health.go reports the state. Everything else
+// prepare.go turns an input into the form that the database holds, package database makes the call.
+// release.go and releasewatch.go keep the served release, health.go reports the state. Everything else
 // has a package of its own below; ARCHITECTURE.md lists them.
 package server

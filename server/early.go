@@ -19,7 +19,7 @@ const (
 // Without an input, the rules decide about an upload.
 func (s *Server) decideEarly(a *action, r *served, who *caller, input, context []byte) (decision, error) {
 	answered := a.early.Begin(answer.Page{}, nil)
-	err := s.db.call(who.request.Client, a.early, answered.Parameters(input, who.identity, who.token, context), answered)
+	err := s.db.Call(who.request.Client, a.early, answered.Parameters(input, who.identity, who.token, context), answered)
 	decided := depends
 	text := answered.JSON()
 	switch string(text) {
@@ -29,7 +29,7 @@ func (s *Server) decideEarly(a *action, r *served, who *caller, input, context [
 		decided = refused
 	}
 	switch {
-	case isOvertaken(err):
+	case refusal.IsOvertaken(err):
 		return depends, err
 	case err != nil:
 		return depends, refusal.OfCall(err, a.Action, r.constraints, input)

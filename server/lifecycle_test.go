@@ -15,7 +15,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/sternpost/sternpost/auth"
-	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/config"
 )
 
@@ -97,55 +96,11 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// panics is an answer that panics.
-type panics struct{ before func() }
-
-func (panics) Statement() *answer.Statement {
-	return &answer.Statement{SQL: "select api.who_am_i($1, $2)"}
-}
-func (panics) Restart()            {}
-func (panics) Again() bool         { return false }
-func (p panics) Row([][]byte) bool { p.before(); panic("halfway") }
-
-// A panic in the middle of a call leaves no connection behind with the answer of another
-// call.
-func TestPanicDuringCall(t *testing.T) {
-	t.Parallel()
-	s, d := startReady(t, func(c *config.Config) { c.PoolSize = 1 })
-	var backend uint32
-	p := func() (p any) {
-		defer func() { p = recover() }()
-		return s.db.call(nil, newStatement(answer.Release{Number: 1}, "who_am_i", answer.NewValue("who_am_i")), [][]byte{[]byte("{}"), []byte(`{}`)}, panics{func() {
-			s.db.running.mu.Lock()
-			defer s.db.running.mu.Unlock()
-			backend = s.db.running.newest.pg.PID()
-		}})
-	}()
-	if p != "halfway" {
-		t.Fatalf("got %v, want a panic", p)
-	}
-	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 || body != `{"id":"n1","title":"Knots","slug":"knots"}` {
-		t.Errorf("afterwards: got %d %s", status, body)
-	}
-	s.db.running.mu.Lock()
-	defer s.db.running.mu.Unlock()
-	if s.db.running.oldest != nil || s.db.running.newest != nil {
-		t.Error("the call is still listed as running")
-	}
-	until(t, "the connection on which it panicked is closed", func() bool {
-		var isOpen bool
-		if err := d.Superuser(t).QueryRow(t.Context(), "select exists (select from pg_stat_activity where pid = $1::bigint)", backend).Scan(&isOpen); err != nil {
-			t.Fatal(err)
-		}
-		return !isOpen
-	})
-}
-
 // TestFirstRead finds an open connection that the first read can use.
 func TestFirstRead(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, func(c *config.Config) { c.PoolSize = 8 })
-	until(t, "a connection is open that reads share", func() bool { n, _ := s.db.shared.Connections(); return n == 1 })
+	until(t, "a connection is open that reads share", func() bool { return s.db.Connections().Shared == 1 })
 }
 
 func TestAdmin(t *testing.T) {

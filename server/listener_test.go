@@ -177,7 +177,7 @@ func attackBySilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.db.close()
+	defer s.db.Close()
 	defer s.public.Close()
 	const request = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 	for _, test := range []struct {

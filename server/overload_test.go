@@ -106,8 +106,8 @@ func TestLoans(t *testing.T) {
 		t.Fatal(err)
 	}
 	all.Wait()
-	until(t, "all connections are given back", func() bool { return s.db.connections().InUse == 0 })
-	if c := s.db.connections(); c.Open > c.Max {
+	until(t, "all connections are given back", func() bool { return s.db.Connections().InUse == 0 })
+	if c := s.db.Connections(); c.Open > c.Max {
 		t.Errorf("afterwards: got %+v", c)
 	}
 }
@@ -144,37 +144,6 @@ func TestFewerSlots(t *testing.T) {
 	all.Wait()
 	if len(answers) > 0 {
 		t.Errorf("with four slots: %v", answers)
-	}
-}
-
-// TestLastSlot leaves one slot of Postgres to calls. A connection that reads share has taken it, and
-// is closed for a write.
-func TestLastSlot(t *testing.T) {
-	t.Parallel()
-	s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.PoolWait = 16, 10*time.Second })
-	shared := func() int { n, _ := s.db.shared.Connections(); return n }
-	until(t, "reads share a connection", func() bool {
-		if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
-			t.Fatalf("%d %s", status, body)
-		}
-		return shared() > 0
-	})
-	s.db.pool.Reset()
-	until(t, "there are no other connections", func() bool { return s.db.pool.Stat().TotalConns() == 0 })
-	d.waitSessions(t, "usename = '"+d.serverLogin(t)+"'", shared()+1) // and the one that releases are followed on
-	superuser := d.Superuser(t)                                       // each of these takes a slot, like those of the previous test
-	var taken int
-	if err := superuser.QueryRow(t.Context(), "select count(*) from pg_stat_activity where datname = current_database()").Scan(&taken); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := superuser.Exec(t.Context(), fmt.Sprintf("alter database %s connection limit %d", d.Name(), taken)); err != nil {
-		t.Fatal(err)
-	}
-	if status, body := s.post(t, "createNote", `{"title":"last"}`); status != 200 {
-		t.Errorf("a write: got %d %s", status, body)
-	}
-	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
-		t.Errorf("a read: got %d %s", status, body)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/database"
 	"github.com/sternpost/sternpost/server/encryption"
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
@@ -51,13 +52,13 @@ type action struct {
 	*release.Action
 	reader  *input.Reader
 	byQuery bool // may be called by GET
-	call    statement
-	early   statement            // for an action whose input is prepared
-	places  *files.ResultPlaces  // of files in its result; nil means none
-	answers *answer.Declared     // what its custom code must answer; nil means that it is not compared
-	forms   map[string]statement // by operator set
-	seeks   bool                 // whether forms take a cursor
-	sealed  []sealedText         // the values that it makes from texts
+	call    database.Statement
+	early   database.Statement            // for an action whose input is prepared
+	places  *files.ResultPlaces           // of files in its result; nil means none
+	answers *answer.Declared              // what its custom code must answer; nil means that it is not compared
+	forms   map[string]database.Statement // by operator set
+	seeks   bool                          // whether forms take a cursor
+	sealed  []sealedText                  // the values that it makes from texts
 	metrics *telemetry.Action
 
 	takesSealed bool // it takes passwords, secrets, or texts that become one
@@ -69,23 +70,13 @@ type readHeader struct {
 	member []byte // "snake_form":
 }
 
-// incompatible is the reason why a release is not served. Waiting does not help.
-type incompatible struct {
-	faults []string
-	unsafe bool // rights and row security are wrong
-}
-
-func (e *incompatible) Error() string {
-	return "this database cannot be served:\n  " + strings.Join(e.faults, "\n  ")
-}
-
 // errNoRelease ends when a release is installed.
 var errNoRelease = errors.New("no release is installed in the database")
 
 // newestRelease returns the number of the newest release, or 0 for none, and whether the
 // database is read-only.
 func newestRelease(ctx context.Context, conn *pgx.Conn) (number int64, isReadOnly bool, err error) {
-	err = queryRow(ctx, conn, `select coalesce(max(number), 0), current_setting('transaction_read_only') = 'on' from platform.release`, nil,
+	err = database.QueryRow(ctx, conn, `select coalesce(max(number), 0), current_setting('transaction_read_only') = 'on' from platform.release`, nil,
 		&number, &isReadOnly)
 	switch refusal.SQLState(err) {
 	case "42P01", "3F000": // nothing was ever installed: there is no such table, or not even its schema
@@ -105,7 +96,7 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 		return nil, fmt.Errorf("load the newest release: %w", err)
 	}
 	defer tx.Rollback(ctx)
-	if err := settled(ctx, tx); err != nil {
+	if err := database.Settle(ctx, tx); err != nil {
 		return nil, err
 	}
 
@@ -137,7 +128,7 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 	unsafe := len(found.faults) > 0
 	faults := slices.Concat(found.faults, checkFunctions(r.manifest, found.declared), r.faults)
 	if len(faults) > 0 {
-		return nil, &incompatible{faults, unsafe}
+		return nil, &database.Incompatible{Faults: faults, Unsafe: unsafe}
 	}
 	s.checkStorage(r.served)
 	return r.served, nil
@@ -205,11 +196,11 @@ func (s *Server) logAdvice(ctx context.Context, conn *pgx.Conn) {
 	if number == s.advised {
 		return
 	}
-	s.advised = number                                      // it is not asked again after an error
-	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout) // the connection's statement_timeout comes before
+	s.advised = number                                               // it is not asked again after an error
+	ctx, cancel := context.WithTimeout(ctx, 2*database.CheckTimeout) // the connection's statement_timeout comes before
 	defer cancel()
 	var notes []string
-	err := queryRow(ctx, conn, "select array(select said from platform.serving_notes() as said)", nil, &notes)
+	err := database.QueryRow(ctx, conn, "select array(select said from platform.serving_notes() as said)", nil, &notes)
 	if err != nil {
 		s.log.Warn("cannot ask the database for advice", "error", err)
 		return
@@ -391,9 +382,9 @@ func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *r
 		Action:  a,
 		reader:  reader,
 		byQuery: readOnly && isObject(m.Schemas, a.Input),
-		call:    newStatement(installed, a.Function, answer.NewPlan(m, a, s.config.PageLimit)),
+		call:    database.NewStatement(installed, a.Function, answer.NewPlan(m, a, s.config.PageLimit)),
 		places:  places,
-		forms:   map[string]statement{},
+		forms:   map[string]database.Statement{},
 		sealed:  sealed,
 		metrics: s.telemetry.Action(a.Name),
 	}
@@ -403,17 +394,17 @@ func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *r
 		}
 	}
 	if a.Early != "" {
-		built.early = newStatement(installed, a.Early, answer.NewValue(a.Early))
+		built.early = database.NewStatement(installed, a.Early, answer.NewValue(a.Early))
 	}
-	built.call.shared = a.Kind == release.Get && !a.Custom
-	built.call.custom = a.Custom
-	built.call.writes, built.call.who.Action = a.Kind.Writes(), a.Name
+	built.call.Shared = a.Kind == release.Get && !a.Custom
+	built.call.Custom = a.Custom
+	built.call.Writes, built.call.Who.Action = a.Kind.Writes(), a.Name
 	built.takesSealed = takesSecrets || reader.TakesPasswords() || len(sealed) > 0
 	for _, f := range a.Foreseen {
 		built.seeks = f.Seeks
 		for i, set := range f.Forms {
-			form := newStatement(installed, strconv.Itoa(i)+"_"+f.Function, answer.NewForm(m, a, f, set, s.config.PageLimit))
-			form.shared, form.who.Action = true, a.Name
+			form := database.NewStatement(installed, strconv.Itoa(i)+"_"+f.Function, answer.NewForm(m, a, f, set, s.config.PageLimit))
+			form.Shared, form.Who.Action = true, a.Name
 			built.forms[set] = form
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/sternpost/sternpost/auth/mail"
 	"github.com/sternpost/sternpost/server/budget"
 	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/database"
 	"github.com/sternpost/sternpost/server/docs"
 	"github.com/sternpost/sternpost/server/encryption"
 	"github.com/sternpost/sternpost/server/files"
@@ -44,8 +45,7 @@ type Server struct {
 	files           *files.Service
 	docs            *docs.Pages // nil if there are none
 	zones           atomic.Pointer[zones]
-	db              *database
-	readers         *readers         // nil without replicas
+	db              *database.DB
 	encryption      *encryption.Keys // for secrets; nil without a key
 	onceKey         []byte           // for the digests of inputs with secrets
 	bodies          *budget.Budget
@@ -142,11 +142,11 @@ func New(c config.Config, options Options) (*Server, error) {
 			return nil, fmt.Errorf("read encryption.key: %w", err)
 		}
 	}
-	if s.db, err = openDatabase(&s.config, options.Role); err != nil {
+	if s.db, err = database.Open(&s.config, options.Role); err != nil {
 		return nil, err
 	}
 	if err := s.furnish(options); err != nil {
-		s.db.close()
+		s.db.Close()
 		return nil, err
 	}
 	s.app = s.newApp()
@@ -159,7 +159,7 @@ func (s *Server) furnish(options Options) error {
 		Name: "sternpost_requests_in_flight", Help: "Requests in progress.",
 	}, func() float64 { return float64(s.inFlight.Load()) })
 	var err error
-	if s.telemetry, err = telemetry.New(context.Background(), s.db.connections, running, s.config.Environ); err != nil {
+	if s.telemetry, err = telemetry.New(context.Background(), s.db.Connections, running, s.config.Environ); err != nil {
 		return err
 	}
 	s.signIn, err = signin.New(signin.Options{
@@ -168,7 +168,7 @@ func (s *Server) furnish(options Options) error {
 	if err != nil {
 		return err
 	}
-	if s.readers, err = s.openReaders(); err != nil {
+	if err = s.db.OpenReplicas(&s.config, s.log, s.telemetry.Registry); err != nil {
 		return err
 	}
 	if s.onceKey, err = newOnceKey(s.config.SigningKey); err != nil {
@@ -335,11 +335,8 @@ func (s *Server) Run(ctx context.Context) error {
 	defer stopBackground()
 	ended := make(chan error, 3)
 
-	go s.db.watch(background)
+	go s.db.Watch(background)
 	go s.sweep(background)
-	if s.readers != nil {
-		go s.readers.run(background)
-	}
 	if s.mailroom != nil {
 		go s.mailroom.Run(background)
 	}
@@ -377,11 +374,8 @@ func (s *Server) Run(ctx context.Context) error {
 	stopBackground()
 	<-followed
 	_ = admin.Close()
-	s.db.close()
-	if s.readers != nil {
-		s.readers.close()
-	}
-	end, cancel := context.WithTimeout(context.Background(), cancelTimeout)
+	s.db.Close()
+	end, cancel := context.WithTimeout(context.Background(), database.CancelTimeout)
 	defer cancel()
 	if stopErr := s.telemetry.Stop(end); stopErr != nil {
 		s.log.Error("cannot send the last traces", "error", stopErr)
@@ -403,18 +397,15 @@ func (s *Server) stop() {
 	s.waitIdle(grace)
 	if n := s.inFlight.Load(); n > 0 {
 		s.log.Warn("requests are still running after server.shutdownGrace", "inFlight", n)
-		s.db.cancelAll()
-		if s.readers != nil {
-			s.readers.cancelAll()
-		}
-		late, cancel := context.WithTimeout(context.Background(), cancelTimeout)
+		s.db.CancelAll()
+		late, cancel := context.WithTimeout(context.Background(), database.CancelTimeout)
 		defer cancel()
 		s.waitIdle(late)
 	}
 
 	// Only answers in flight and idle connections are left.
 	s.public.CloseUnused()
-	last, cancel := context.WithTimeout(context.Background(), cancelTimeout)
+	last, cancel := context.WithTimeout(context.Background(), database.CancelTimeout)
 	defer cancel()
 	_ = s.app.ShutdownWithContext(last)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/database"
 )
 
 // TestPreparedStatements has each choice on each way to the database. Statements are
@@ -63,12 +64,12 @@ func TestPreparedStatements(t *testing.T) {
 					t.Errorf("getNote: got %d %s", status, body)
 				}
 			}
-			conn, err := s.db.dial(t.Context())
+			conn, err := s.db.Dial(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer conn.Close(t.Context())
-			if got := sessionOf(conn.PgConn()); got.isNamed != c.isNamed || got.isPooled() != c.isPooled {
+			if got := database.SessionOf(conn.PgConn()); got.IsNamed != c.isNamed || got.IsPooled() != c.isPooled {
 				t.Errorf("got %+v, want named %t, pooled %t", got, c.isNamed, c.isPooled)
 			}
 		})

@@ -18,7 +18,7 @@ type sweep func(most int) (isMore bool, err error)
 // do so at the same time.
 func (s *Server) sweep(ctx context.Context) {
 	sweeps := []sweep{s.signIn.Sweep, s.sweepBy("platform.answer_sweep")}
-	if s.readers != nil {
+	if s.db.HasReplicas() {
 		sweeps = append(sweeps, s.sweepBy("platform.position_sweep"))
 	}
 	ticker := time.NewTicker(sweepInterval)
@@ -41,7 +41,7 @@ func (s *Server) sweep(ctx context.Context) {
 }
 
 // isTidied tells whether old rows can be deleted: a release is served, and the database takes writes.
-func (s *Server) isTidied() bool { return s.current.Load() != nil && s.db.takesWrites() }
+func (s *Server) isTidied() bool { return s.current.Load() != nil && s.db.TakesWrites() }
 
 // sweepBy returns a sweep that calls a function of the platform.
 func (s *Server) sweepBy(function string) sweep {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/database"
 	"github.com/sternpost/sternpost/server/files"
 )
 
@@ -16,10 +17,10 @@ const verifyTimeout = time.Hour
 // returns the result of files.Verify.
 func VerifyFiles(ctx context.Context, config config.Config, role string, o files.VerifyOptions) (faults []string, err error) {
 	config.StatementTimeout = verifyTimeout
-	db, err := openDatabase(&config, role)
+	db, err := database.Open(&config, role)
 	if err != nil {
 		return nil, err
 	}
-	defer db.close()
+	defer db.Close()
 	return files.Verify(ctx, &config, db, o)
 }

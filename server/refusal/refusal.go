@@ -313,6 +313,30 @@ func IsOutage(err error) bool {
 	return r == &Unavailable
 }
 
+// IsOvertaken tells whether a call may have failed because a release was installed
+// meanwhile. Either its function was gone, or it had waited for a table under migration
+// and then did not find a column by its old name. The call left nothing in the database,
+// so it can be repeated on a newer release, if any. Code of the project can fail in the
+// same ways by itself.
+func IsOvertaken(err error) bool {
+	if err == nil {
+		return false
+	}
+	var raised *pgconn.PgError
+	if !errors.As(err, &raised) {
+		return false
+	}
+	switch raised.Code {
+	case "42883", "42703", "42P01", "42704", "42804", "42846", "42725", // undefined function, column, table or object; types that do not fit
+		"3F000", // undefined schema, as while custom code is made anew
+		"0A000": // cached plan must not change result type
+		return true
+	case "XX000":
+		return strings.HasPrefix(raised.Message, "cache lookup failed for ") || strings.HasPrefix(raised.Message, "could not open relation with OID")
+	}
+	return false
+}
+
 // OfAuth returns the refusal of an action for a temporary refusal by package auth.
 func OfAuth(err *auth.Error) *Refusal {
 	r := Unavailable

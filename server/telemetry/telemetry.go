@@ -38,6 +38,7 @@ func NewLog(mode config.Mode, out io.Writer) *slog.Logger {
 // Connections counts connections.
 type Connections struct {
 	Open, InUse, Max int
+	Shared           int // of the open ones: for reads that share them
 }
 
 // Telemetry provides metrics and, if the environment configures them, traces.

@@ -1,4 +1,4 @@
-package server
+package database
 
 import (
 	"context"
@@ -38,9 +38,9 @@ const (
 	// watchInterval is how often clients are checked, and the age of a call at its first
 	// check.
 	watchInterval = 50 * time.Millisecond
-	// cancelTimeout limits a cancel request, and then the wait for the end of the
+	// CancelTimeout limits a cancel request, and then the wait for the end of the
 	// statement.
-	cancelTimeout = 5 * time.Second
+	CancelTimeout = 5 * time.Second
 	// overtime is how long the database may take to apply its own time limit to a
 	// statement. Behind a pooler that drops settings it does not know the limit.
 	overtime = time.Second
@@ -102,7 +102,7 @@ func (l *calls) look(now time.Time) {
 		switch {
 		case age < watchInterval:
 			return // all others are younger
-		case age > l.limit+overtime+cancelTimeout:
+		case age > l.limit+overtime+CancelTimeout:
 			// The database does not answer any more. This ends the call that reads from it.
 			_ = c.pg.Conn().SetDeadline(now)
 		case c.cancelled != nil:
@@ -140,7 +140,7 @@ func (c *runningCall) cancel() {
 	c.cancelled = sent
 	go func() {
 		defer close(sent)
-		ctx, stop := context.WithTimeout(context.Background(), cancelTimeout)
+		ctx, stop := context.WithTimeout(context.Background(), CancelTimeout)
 		defer stop()
 		// Its failure does not matter: the statement has a time limit.
 		_ = c.pg.CancelRequest(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/server/database"
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
@@ -32,9 +33,6 @@ const (
 	// defaultPoll is how often the server polls the database for its newest release,
 	// since some poolers drop notifications.
 	defaultPoll = 3 * time.Second
-	// checkTimeout bounds one check of the database, so that a database that does not
-	// answer is noticed.
-	checkTimeout = 10 * time.Second
 	// reconnectDelay grows up to the poll interval.
 	reconnectDelay = 100 * time.Millisecond
 )
@@ -49,7 +47,7 @@ func (s *Server) follow(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		var unfit *incompatible
+		var unfit *database.Incompatible
 		if errors.As(err, &unfit) && !wasReady {
 			return fmt.Errorf("%w\n%s", err, s.advice(err))
 		}
@@ -75,15 +73,13 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(closedContext())
+	defer database.Drop(conn)
 	defer s.process.Store(nil)
-	if s.db.shared != nil { // the connections open while the release is checked
-		s.db.shared.Open()
-	}
+	s.db.OpenShared() // while the release is checked
 
-	looksAgain := s.db.isToLookAgain()
+	looksAgain := s.db.LooksAgain()
 	for asked := false; ; asked = true {
-		if asked && s.db.isToLookAgain() {
+		if asked && s.db.LooksAgain() {
 			return errLookAgain
 		}
 		isReadOnly, err := s.refresh(ctx, conn)
@@ -109,8 +105,8 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 
 // noteWritability notes whether the database takes writes, according to a new connection.
 func (s *Server) noteWritability(isReadOnly bool) {
-	wasReadOnly := !s.db.takesWrites()
-	isLeft := s.db.noteWritability(isReadOnly)
+	wasReadOnly := !s.db.TakesWrites()
+	isLeft := s.db.NoteWritability(isReadOnly)
 	switch {
 	case isReadOnly && !wasReadOnly:
 		s.log.Warn("the database does not accept writes: it is a standby, or default_transaction_read_only is on")
@@ -132,23 +128,23 @@ func (s *Server) limitZones(ctx context.Context, conn *pgx.Conn) {
 
 // connect opens the connection for following releases.
 func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := s.db.dial(ctx, startSetting{name: "statement_timeout", value: strconv.FormatInt(checkTimeout.Milliseconds(), 10)})
+	conn, err := s.db.Dial(ctx, database.Setting{Name: "statement_timeout", Value: strconv.FormatInt(database.CheckTimeout.Milliseconds(), 10)})
 	if err != nil {
 		return nil, err
 	}
-	if session := sessionOf(conn.PgConn()); session.isPooled() { // the pooler passes no notifications
-		s.log.Info("connections go through a pooler", "preparedStatements", session.isNamed)
+	if session := database.SessionOf(conn.PgConn()); session.IsPooled() { // the pooler passes no notifications
+		s.log.Info("connections go through a pooler", "preparedStatements", session.IsNamed)
 		return conn, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	ctx, cancel := context.WithTimeout(ctx, database.CheckTimeout)
 	defer cancel()
 	if err := listen(ctx, conn); err != nil {
-		conn.Close(closedContext())
+		database.Drop(conn)
 		return nil, fmt.Errorf("listen for releases: %w", err)
 	}
 	var process int32
 	if err := conn.QueryRow(ctx, "select pg_backend_pid()").Scan(&process); err != nil {
-		conn.Close(closedContext())
+		database.Drop(conn)
 		return nil, fmt.Errorf("ask for the process of a connection: %w", err)
 	}
 	s.process.Store(&process)
@@ -169,7 +165,7 @@ func listen(ctx context.Context, conn *pgx.Conn) error {
 // refresh loads the newest release unless it is already served. It tells whether the
 // database is read-only.
 func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) (isReadOnly bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	ctx, cancel := context.WithTimeout(ctx, database.CheckTimeout)
 	defer cancel()
 	s.loading.Lock()
 	defer s.loading.Unlock()
@@ -182,7 +178,7 @@ func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) (isReadOnly bool, 
 		return isReadOnly, nil
 	}
 	r, err := s.loadRelease(ctx, conn)
-	for unfit := new(incompatible); errors.As(err, &unfit); r, err = s.loadRelease(ctx, conn) {
+	for unfit := new(database.Incompatible); errors.As(err, &unfit); r, err = s.loadRelease(ctx, conn) {
 		// A release that is installed during this load changes the names of the catalog,
 		// which are in no snapshot. Then that release must be checked.
 		now, _, errNow := newestRelease(ctx, conn)
@@ -213,14 +209,14 @@ func (s *Server) catchUp(than int64) (bool, error) {
 	if isNewer() {
 		return true, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), database.CheckTimeout)
 	defer cancel()
-	conn, err := s.db.acquire()
+	conn, err := s.db.Acquire()
 	if err != nil {
 		return false, err
 	}
 	defer conn.Release()
-	if _, err := s.refresh(ctx, conn.conn()); err != nil {
+	if _, err := s.refresh(ctx, conn.Conn()); err != nil {
 		s.log.Error("cannot load the newest release", "error", err)
 	}
 	return isNewer(), nil
@@ -240,8 +236,8 @@ func (s *Server) notReady(err error) {
 	if isOutOfReach(err) {
 		reason = reasonDatabase
 	}
-	var unfit *incompatible
-	if errors.As(err, &unfit) && unfit.unsafe {
+	var unfit *database.Incompatible
+	if errors.As(err, &unfit) && unfit.Unsafe {
 		s.current.Store(nil)
 	}
 	s.telemetry.Ready.Set(0)
@@ -257,7 +253,7 @@ func (s *Server) notReady(err error) {
 
 // advice tells how to fix a database that cannot be served.
 func (s *Server) advice(err error) string {
-	do := advice(err, s.db.pool.Config().ConnConfig.User)
+	do := advice(err, s.db.User())
 	if do == adviceInstall && s.withoutRelease != "" {
 		return s.withoutRelease
 	}

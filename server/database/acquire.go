@@ -1,4 +1,4 @@
-package server
+package database
 
 import (
 	"context"
@@ -17,26 +17,26 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// held is a connection with the place that it takes. It comes from the pool, or is lent by the shared connections.
-type held struct {
+// Held is a connection with the place that it takes. It comes from the pool, or is lent by the shared connections.
+type Held struct {
 	pooled *pgxpool.Conn
 	loan   *pipeline.Loan // nil for one of the pool
 	gate   *gate.Gate
 	who    gate.Who
 }
 
-// conn is for callers of acquire, which does not borrow.
-func (h held) conn() *pgx.Conn { return h.pooled.Conn() }
+// Conn is for callers of Acquire, which does not borrow.
+func (h Held) Conn() *pgx.Conn { return h.pooled.Conn() }
 
-func (h held) pg() *pgconn.PgConn {
+func (h Held) pg() *pgconn.PgConn {
 	if h.loan != nil {
 		return h.loan.PgConn()
 	}
-	return h.conn().PgConn()
+	return h.Conn().PgConn()
 }
 
 // Release returns the connection and the place.
-func (h held) Release() {
+func (h Held) Release() {
 	if h.loan != nil {
 		h.gate.Return(h.loan)
 		return
@@ -48,17 +48,17 @@ func (h held) Release() {
 // service makes everything but actions.
 var service gate.Who
 
-// acquire waits for a connection for anything but an action, such as a sign-in. One connection
+// Acquire waits for a connection for anything but an action, such as a sign-in. One connection
 // is always kept free from actions.
-func (d *database) acquire() (held, error) {
+func (d *DB) Acquire() (Held, error) {
 	if d.gate.TryEnter(service) {
 		conn, err := d.connection()
 		if err == nil {
-			return held{pooled: conn, gate: d.gate, who: service}, nil
+			return Held{pooled: conn, gate: d.gate, who: service}, nil
 		}
 		d.gate.Leave(service)
 		if !lacksSlots(err) {
-			return held{}, err
+			return Held{}, err
 		}
 	}
 	return d.acquireAt(d.reserve, service, nil, time.Now())
@@ -66,22 +66,22 @@ func (d *database) acquire() (held, error) {
 
 // acquireAt waits for a place, and then for its connection. now is the time at present. If Postgres has fewer slots
 // than the pool would take, it waits for one of the open connections, before those that came later.
-func (d *database) acquireAt(g *gate.Gate, who gate.Who, client net.Conn, now time.Time) (held, error) {
+func (d *DB) acquireAt(g *gate.Gate, who gate.Who, client net.Conn, now time.Time) (Held, error) {
 	for until := now.Add(d.wait); ; {
 		loan, err := g.Enter(who, client, now)
 		if err != nil {
-			return held{}, d.refused(err)
+			return Held{}, d.refused(err)
 		}
 		if loan != nil {
-			return held{loan: loan.(*pipeline.Loan), gate: g}, nil
+			return Held{loan: loan.(*pipeline.Loan), gate: g}, nil
 		}
 		conn, err := d.connection()
 		if err == nil {
-			return held{pooled: conn, gate: g, who: who}, nil
+			return Held{pooled: conn, gate: g, who: who}, nil
 		}
 		g.Leave(who)
 		if !lacksSlots(err) || time.Now().After(until) {
-			return held{}, err
+			return Held{}, err
 		}
 		stat := d.pool.Stat()
 		open := int(stat.AcquiredConns() + stat.IdleConns())
@@ -94,11 +94,11 @@ func (d *database) acquireAt(g *gate.Gate, who gate.Who, client net.Conn, now ti
 }
 
 // refused returns the refusal of a call that got no place.
-func (d *database) refused(err error) error {
+func (d *DB) refused(err error) error {
 	switch {
 	case err == gate.ErrLeft:
 		return refusal.Timeout.With(request.ErrClientLeft)
-	case d.pulse.isMissing(time.Now(), d.wait):
+	case d.liveness.isMissing(time.Now(), d.wait):
 		return refusal.Unavailable.With(errSilent)
 	}
 	return refusal.Overloaded.With(err)
@@ -115,7 +115,7 @@ const (
 func lacksSlots(err error) bool { return refusal.SQLState(err) == "53300" }
 
 // connection takes a connection from the pool, which has one or may open one.
-func (d *database) connection() (*pgxpool.Conn, error) {
+func (d *DB) connection() (*pgxpool.Conn, error) {
 	patience, end := context.WithTimeout(context.Background(), d.wait)
 	defer end()
 	conn, err := d.pool.Acquire(patience)
@@ -132,7 +132,7 @@ func (d *database) connection() (*pgxpool.Conn, error) {
 }
 
 // growAgain allows one more connection again, after Postgres had no slot for it.
-func (d *database) growAgain() {
+func (d *DB) growAgain() {
 	for _, g := range []*gate.Gate{d.gate, d.reserve} {
 		g.SetPlaces(g.Places() + 1)
 	}

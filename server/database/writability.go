@@ -1,4 +1,4 @@
-package server
+package database
 
 import (
 	"errors"
@@ -22,19 +22,19 @@ type writability struct {
 
 // leaveReadOnly closes a connection that has refused a write, and lets the follower find out
 // where the URL leads now. Connections to a database known as read-only stay open.
-func (d *database) leaveReadOnly(pg *pgconn.PgConn) {
+func (d *DB) leaveReadOnly(pg *pgconn.PgConn) {
 	d.writes.isRefused.Store(true)
 	if !d.writes.isReadOnly.Load() {
 		_ = pg.Close(closedContext())
 	}
 }
 
-// takesWrites tells whether the database took writes when it was last asked.
-func (d *database) takesWrites() bool { return !d.writes.isReadOnly.Load() }
+// TakesWrites tells whether the database took writes when it was last asked.
+func (d *DB) TakesWrites() bool { return !d.writes.isReadOnly.Load() }
 
-// noteWritability notes the finding of a new connection. It tells whether the other
+// NoteWritability notes the finding of a new connection. It tells whether the other
 // connections must be left, since they may lead to a server that refuses writes.
-func (d *database) noteWritability(isReadOnly bool) (isLeft bool) {
+func (d *DB) NoteWritability(isReadOnly bool) (isLeft bool) {
 	wasReadOnly := d.writes.isReadOnly.Swap(isReadOnly)
 	if isReadOnly {
 		return false
@@ -47,7 +47,7 @@ func (d *database) noteWritability(isReadOnly bool) (isLeft bool) {
 	return true
 }
 
-// isToLookAgain tells whether a new connection may find a database that takes writes.
-func (d *database) isToLookAgain() bool {
+// LooksAgain tells whether a new connection may find a database that takes writes.
+func (d *DB) LooksAgain() bool {
 	return d.writes.isReadOnly.Load() || d.writes.isRefused.Load()
 }
