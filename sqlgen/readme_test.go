@@ -53,6 +53,7 @@ const (
 	languagePage = "../integration/guide/reference/language.md"
 	changesPage  = "../integration/guide/how-to/schema-changes.md"
 	errorsPage   = "../integration/guide/reference/errors.md"
+	agentsPage   = "../cmd/sternpost/project/AGENTS.md"
 )
 
 // guidePages returns the pages of the guide that show schemas.
@@ -168,7 +169,7 @@ func (b *readmeBlock) found(errs syntax.Errors) []string {
 // built.
 func TestReadmeSchemas(t *testing.T) {
 	t.Parallel()
-	for _, readme := range append(guidePages(t), "../README.md") {
+	for _, readme := range append(guidePages(t), "../README.md", agentsPage) {
 		for _, s := range schemasOf(t, readme) {
 			t.Run(fmt.Sprintf("%s_%d", strings.TrimSuffix(filepath.Base(readme), ".md"), s.line), func(t *testing.T) {
 				t.Parallel()
@@ -246,7 +247,7 @@ func saysNotBuilt(text string) bool {
 func TestReadmeRequests(t *testing.T) {
 	t.Parallel()
 	bodies := 0
-	for _, page := range guidePages(t) {
+	for _, page := range append(guidePages(t), agentsPage) {
 		bodies += readRequests(t, page)
 	}
 	if bodies < 10 {

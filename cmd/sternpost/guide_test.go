@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/casetest"
@@ -28,4 +29,35 @@ func TestUpgradePage(t *testing.T) {
 	db := pgtest.New(t, pgtest.Options{Empty: true})
 	command{args: []string{"migrate", "up", dir, "--database-url", db.OwnerURL()}}.expect(t, 0, "")
 	shellOf(dir, db, "COPY_URL="+db.OwnerURL()).Follow(t, howTo+"upgrade.md")
+}
+
+// TestAgentsPage runs what AGENTS.md of a new project shows: its commands, and its test of a rule. The test of a rule fails
+// if the rule admits everybody.
+func TestAgentsPage(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(openDir(t), "shop")
+	command{args: []string{"init", dir}}.expect(t, 0, "")
+	const rule = "note.author == ctx.identity, actions"
+	schema, test := "", ""
+	for _, b := range casetest.Blocks(t, filepath.Join(dir, "AGENTS.md")) {
+		switch {
+		case b.Language == "sh":
+			if out, code := (casetest.Shell{Command: binary, Dir: dir}).Run(t, b.Text); code != 0 {
+				t.Errorf("the commands\n%s\nexit with %d:\n%s", b.Text, code, out)
+			}
+		case strings.Contains(b.Text, rule):
+			schema = b.Text
+		case b.Language == "sql":
+			test = b.Text
+		}
+	}
+	for schema, isRefused := range map[string]bool{schema: false, strings.Replace(schema, rule, "true, actions", 1): true} {
+		project := files(t, map[string]string{"schema.stern": schema})
+		db := pgtest.New(t, pgtest.Options{Empty: true})
+		command{args: []string{"migrate", "new", "initial", project}}.expect(t, 0, "")
+		command{args: []string{"migrate", "up", project, "--database-url", db.OwnerURL()}}.expect(t, 0, "")
+		if _, err := db.Superuser(t).Exec(t.Context(), test); (err != nil) != isRefused {
+			t.Errorf("with the schema\n%s\nthe test of a rule ended with %v", schema, err)
+		}
+	}
 }

@@ -87,6 +87,26 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// TestLLMs compares llms.txt, the index of the guide for language models (llmstxt.org), with the index for people: the same
+// links and texts, as lists.
+func TestLLMs(t *testing.T) {
+	t.Parallel()
+	const agents = "cmd/sternpost/project/AGENTS.md"
+	made := "# Sternpost\n\n> A backend from a schema: models, actions and permission rules are compiled to Postgres tables, row security and\n" +
+		"> one function per action, and served as JSON.\n\n" +
+		"- [The language on two pages](../../" + agents + "): for agents that write schemas; `sternpost init` puts it into each project\n"
+	read(t, agents)
+	entry := regexp.MustCompile(`^(?:\| |- )?(\[[^\]]+\]\([^)]+\))[:, |]*(.*?)[ |]*$`)
+	for line := range strings.SplitSeq(read(t, "integration/guide/README.md"), "\n") {
+		if heading, found := strings.CutPrefix(line, "## "); found {
+			made += "\n## " + heading + "\n\n"
+		} else if m := entry.FindStringSubmatch(line); m != nil {
+			made += "- " + strings.TrimSuffix(m[1]+": "+m[2], ": ") + "\n"
+		}
+	}
+	casetest.File(t, filepath.Join(root, "integration/guide/llms.txt"), made)
+}
+
 // TestNamesInPages tests that the files of source and the functions and tables of the platform that pages name exist. The
 // changelog also names those of the past.
 func TestNamesInPages(t *testing.T) {
