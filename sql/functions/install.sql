@@ -158,6 +158,8 @@
 {{ template "file_uploads_forget.sql" . }}
 {{ template "file_uploads_list.sql" . }}
 
+{{ template "caller.sql" . }}
+
 -- The functions above grant to sternpost_caller the rights that any action may need. The other roles of actions need
 -- the same.
 do $$

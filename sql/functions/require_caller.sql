@@ -10,17 +10,8 @@ declare
   v_identity_id text := platform.identity_id();
 begin
   perform platform.require_newest();
-  if v_identity_id is not null then
-    if not exists (select from related.identity where identity.id = v_identity_id)
-      or exists (
-        select
-        from platform.caller_validity as validity
-        where validity.identity_id = v_identity_id
-          and platform.is_over(validity.valid_from, v_identity_id, platform.token())
-      )
-    then
-      perform platform.refuse_caller(v_identity_id);
-    end if;
+  if v_identity_id is not null and not exists (select from platform.caller(v_identity_id, platform.token())) then
+    perform platform.refuse_caller(v_identity_id);
   end if;
 end;
 $$;

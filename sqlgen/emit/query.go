@@ -123,7 +123,9 @@ func from(f pg.From) doc {
 		if f.Ordinality {
 			parts = append(parts, " with ordinality")
 		}
-		parts = append(parts, " as ", pg.Ident(f.Alias))
+		if f.Alias != "" {
+			parts = append(parts, " as ", pg.Ident(f.Alias))
+		}
 		if len(f.Columns) > 0 {
 			names := make([]doc, len(f.Columns))
 			for i, c := range f.Columns {

@@ -69,13 +69,14 @@ func (b *builder) lookForCaller() {
 	if b.isNamed {
 		return
 	}
-	// In one condition with the other, Postgres would plan the look for anonymous callers too.
-	isThere := &pg.Exists{Query: &pg.Select{
-		From:  pg.Ref(relatedSchema, "identity"),
-		Where: pg.Eq(pg.Col("identity", "id"), b.callerID()),
+	caller := b.callerID()
+	isThere := &pg.Exists{Query: &pg.Select{From: &pg.CallRef{Call: pg.Fn("platform.caller", caller, b.token())}}}
+	refuse := &pg.Query{Select: &pg.Select{
+		Columns: []pg.Output{{Value: pg.Fn("platform.refuse_caller", caller)}},
+		Where:   pg.Negate(isThere),
 	}}
-	isMissing := pg.AnyOf(pg.Negate(isThere), isOver(b.callerID(), b.token()))
-	b.step("", pg.IfThen(pg.IsNotNull(b.callerID()), pg.IfThen(isMissing, &pg.Perform{Value: pg.Fn("platform.refuse_caller", b.callerID())})))
+	// In one condition with the other, Postgres would plan the look for anonymous callers too.
+	b.step("", pg.IfThen(pg.IsNotNull(caller), refuse))
 }
 
 // isOver tells whether an access token of a caller is over.

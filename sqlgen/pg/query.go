@@ -63,7 +63,7 @@ type UnionRef struct {
 type CallRef struct {
 	Call       Expr
 	Ordinality bool
-	Alias      string
+	Alias      string   // "" if nothing names its columns
 	Columns    []string // none means the function's own
 }
 
