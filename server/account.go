@@ -9,17 +9,24 @@ import (
 )
 
 // runAccount runs one of Identity's own actions until its client leaves.
-func (s *Server) runAccount(c *fiber.Ctx, action *action, in []byte, who *caller) error {
-	ctx, stop := request.WhileThere(c.UserContext(), who.request.Client)
+func (k *call) runAccount() error {
+	if !account.Is(k.action.Action) {
+		return nil
+	}
+	s := k.server
+	ctx, stop := request.WhileThere(k.http.UserContext(), k.request.Client)
 	defer stop()
-	err := account.Run(ctx, s.signIn.Accounts, action.Action, in, auth.Caller{
-		Client:   s.signIn.ClientOf(c),
-		Identity: auth.Identity{ID: who.identity, Token: who.token, Family: who.family},
+	err := account.Run(ctx, s.signIn.Accounts, k.action.Action, k.in.JSON, auth.Caller{
+		Client:   s.signIn.ClientOf(k.http),
+		Identity: auth.Identity{ID: k.identity, Token: k.token, Family: k.family},
 	})
 	if err != nil {
 		return err
 	}
 	s.signIn.Mailed()
-	s.noteLater(c, who)
-	return request.SendJSON(c, fiber.StatusOK, "{}")
+	s.noteLater(k.http, &k.caller)
+	if err := request.SendJSON(k.http, fiber.StatusOK, "{}"); err != nil {
+		return err
+	}
+	return errAnswered
 }

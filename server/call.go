@@ -7,7 +7,6 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/sternpost/sternpost/auth"
-	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/budget"
 	"github.com/sternpost/sternpost/server/database"
@@ -18,33 +17,84 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// call runs one action: one statement, one function, one JSON document. The order of its
-// stages is part of the API: the first stage that fails answers.
-func (s *Server) call(c *fiber.Ctx) error {
+// call is a request to an action on its way through the stages.
+type call struct {
+	caller
+	server  *Server
+	http    *fiber.Ctx
+	release *served
+	action  *action // nil if the name is unknown
+	in      input.Input
+	page    answer.Page
+	// statement is the function for this input: that of the action, or of a form of a list.
+	statement *database.Statement
+	prepared  prepared
+	once      *once // nil if the call may be repeated
+	rows      *answer.Answer
+}
+
+// stage is one step of a call. It may refuse, and returns errAnswered if it has written the response.
+type stage func(*call) error
+
+var errAnswered = errors.New("the response is written")
+
+// stages are the steps of a request. Their order is part of the API: the first stage that fails decides the answer.
+type stages struct {
+	arrive []stage // before the release matters
+	act    []stage // made again if another release replaces the served one meanwhile
+}
+
+// callStages make one call: one statement, one function, one JSON document.
+var callStages = stages{
+	arrive: []stage{(*call).answerPreflight, (*call).identify, (*call).readZone, (*call).checkMethod},
+	act: []stage{
+		(*call).readInput,
+		(*call).runAccount,      // an action of every account ends here
+		(*call).chooseStatement, // by the form of a list
+		(*call).readKey,         // under which the call is carried out once
+		(*call).addContext,
+		(*call).replay,
+		(*call).prepare, // files, passwords and secrets
+		(*call).ask,
+		(*call).answer,
+	},
+}
+
+func (s *Server) call(c *fiber.Ctx) error { return s.goThrough(c, &callStages) }
+
+// goThrough takes a request to an action through its stages.
+func (s *Server) goThrough(c *fiber.Ctx, of *stages) error {
 	r := s.current.Load()
 	exposed, err := s.route(c, r)
 	if err != nil {
 		return err
 	}
-	if s.policy.IsPreflight(c) {
-		return request.Preflight(c, r.headerNames())
+	k := s.calls.Get().(*call)
+	*k = call{server: s, http: c, release: r, caller: caller{request: request.Of(c)}}
+	if err = k.goThrough(of.arrive); err == nil {
+		err = s.onNewest(c, r, exposed, func(r *served, api *api) error {
+			k.release, k.action = r, api.actions[c.Params("action")]
+			if k.action != nil {
+				k.request.Action = k.action.metrics
+			}
+			return k.goThrough(of.act)
+		})
 	}
-	who, err := s.identify(c)
-	if err != nil {
-		return err
+	*k = call{}
+	s.calls.Put(k)
+	if err == errAnswered {
+		return nil
 	}
-	zone, err := s.zones.Load().parse(c.Request().Header.PeekAll("Time-Zone"))
-	if err != nil {
-		return err
-	}
-	if err := checkMethod(c); err != nil {
-		return err
-	}
+	return err
+}
 
-	caller := caller{identity: who.ID, token: who.Token, family: who.Family, zone: zone, request: request.Of(c)}
-	return s.onNewest(c, r, exposed, func(r *served, api *api) error {
-		return s.perform(c, r, api, &caller)
-	})
+func (k *call) goThrough(stages []stage) error {
+	for _, do := range stages {
+		if err := do(k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // onNewest calls do with a release. It calls do again with the next release if that one
@@ -78,164 +128,81 @@ func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served
 // installed during one request.
 const maxReleases = 5
 
-// perform reads the input for an action of one release and makes the call.
-func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
-	action := api.actions[c.Params("action")]
-	if action != nil {
-		who.request.Action = action.metrics
-	}
-	in, err := s.readInput(c, action)
-	if err != nil {
-		return err
-	}
-
-	if account.Is(action.Action) {
-		return s.runAccount(c, action, in.JSON, who)
-	}
-	page := pageOf(in.Page())
-	if page.HasCursor && action.call.IsList() {
-		position, isCursor := action.call.Position(page)
-		if !isCursor {
-			return notACursor(page)
-		}
-		in = in.WithMember("position", position)
-	}
-	statement := action.call
-	if form, ok := action.forms[in.OperatorSet()]; ok && in.PlainPage() && (action.seeks || !page.HasCursor) {
-		statement = form
-	} else if action.call.IsList() {
-		in = in.WithMember("operators", input.AppendText(nil, []byte(in.OperatorSet())))
-	}
-	made, err := s.onceOf(c, action, who, in.JSON)
-	if err != nil {
-		return err
-	}
-	call := &prepared{input: in.JSON}
-	if statement.TakesContext() {
-		call.context = who.context(c, r)
-	}
-	if len(in.Places()) > 0 || len(action.sealed) > 0 {
-		if made != nil { // do not prepare it a second time either
-			if isReplayed, err := s.replay(c, action, who, made); err != nil || isReplayed {
-				return err
-			}
-		}
-		if call, err = s.prepare(c, action, r, who, in, call.context); err != nil {
-			return err
-		}
-	}
-	answered, err := s.ask(c, r, action, statement, page, who, call, made)
-	if err == nil && answered.IsUnsure() {
-		if !statement.TakesContext() {
-			call.context = who.context(c, r)
-		}
-		answered, err = s.ask(c, r, action, action.call, page, who, call, made)
-	}
-	if err != nil {
-		why := refusal.OfCall(err, action.Action, r.constraints, call.input)
-		s.files.Discard(call.stored, why)
-		if refusal.IsOvertaken(err) {
-			return err
-		}
-		return why
-	}
-	if made != nil {
-		if made.IsReplayed { // while this one was prepared
-			s.files.Discard(call.stored, &refusal.OutcomeUnknown)
-		}
-		made.answer(c)
+// answerPreflight answers the question of a browser whether it may send a request.
+func (k *call) answerPreflight() error {
+	if !k.server.policy.IsPreflight(k.http) {
 		return nil
 	}
-	result, err := s.body(action, answered, action.Kind.Writes())
-	if err != nil {
+	if err := request.Preflight(k.http, k.release.headerNames()); err != nil {
 		return err
 	}
-	if err := answered.Keep(result); err != nil {
-		return err
-	}
-	who.request.Give(result, c.Response())
-	c.Response().Header.SetContentType(request.JSONType)
-	return nil
+	return errAnswered
 }
 
-// body makes the body of a response from the rows. hasWritten tells whether the changes of
-// the call are committed.
-func (s *Server) body(action *action, answered *answer.Answer, hasWritten bool) ([]byte, error) {
-	result := answered.JSON()
-	if answer.IsJSONB(action.Kind) {
-		result = answer.Compact(result)
-	}
-	if action.places != nil {
-		var err error
-		if result, err = s.files.Finish(result, action.places); err != nil {
-			return nil, err
-		}
-	}
-	if action.answers == nil {
-		return result, nil
-	}
-	return result, misdeclared(action, result, hasWritten)
+func (k *call) identify() error {
+	who, err := k.server.identify(k.http)
+	k.identity, k.token, k.family = who.ID, who.Token, who.Family
+	return err
 }
 
-// misdeclared returns the refusal of an answer of custom code that is not as declared, or
-// nil. Only servers in development compare the two.
-func misdeclared(action *action, result []byte, hasWritten bool) error {
-	text := action.answers.Misfit(result)
-	if text == "" {
-		return nil
-	}
-	text = "the code of " + action.Name + " " + text
-	if hasWritten {
-		text += ". What it has written stays"
-	}
-	return refusal.Internal.With(errors.New(text)).Saying("%s", text)
+func (k *call) readZone() (err error) {
+	k.zone, err = k.server.zones.Load().parse(k.http.Request().Header.PeekAll("Time-Zone"))
+	return err
 }
 
-// ask makes the call, and makes it only once if it must not be repeated.
-func (s *Server) ask(
-	c *fiber.Ctx, r *served, action *action, st database.Statement, page answer.Page, who *caller, call *prepared, made *once,
-) (*answer.Answer, error) {
-	if st.Who.Caller = who.identity; who.identity == "" && !st.Shared { // few of the shared ones wait at the gate
-		st.Who.Caller, st.Who.IsAddress = s.policy.ClientAddress(c), true
+func (k *call) checkMethod() error { return checkMethod(k.http) }
+
+// readInput reads the input of the action. Unreadable input is refused before an unknown action, and input that does not
+// fit the schema after it.
+func (k *call) readInput() error {
+	byQuery := k.http.Method() == fiber.MethodGet
+	if !byQuery && !k.server.policy.TakesBody(k.http) {
+		return &refusal.UnsupportedMediaType
 	}
-	answered := st.Begin(page, who.request.Result[:0])
-	if !action.Kind.Writes() { // a write must be answered
-		answered.Hold = s.holdAnswer(c)
+	reader := anyInput
+	if k.action != nil {
+		reader = k.action.reader
 	}
-	params := answered.Parameters(call.input, who.identity, who.token, call.context)
 	var err error
-	if s.db.HasReplicas() && action.Kind.Writes() {
-		st.After = s.noting(c, who)
+	if byQuery {
+		k.in, err = reader.ReadQuery(string(k.http.Request().URI().QueryString()))
+	} else {
+		body, unread := k.server.policy.ReadBody(k.http)
+		if unread != nil {
+			return unread
+		}
+		k.in, err = reader.Read(body)
 	}
 	switch {
-	case s.db.HasReplicas() && !action.Kind.Writes():
-		var seen replica.Seen
-		if seen, err = seenBy(c, who); err == nil {
-			err = s.db.Read(who.request.Client, st, params, answered, seen, r.number)
-		}
-	case made == nil:
-		err = s.db.Call(who.request.Client, st, params, answered)
-	default:
-		made.Body = func() ([]byte, error) { return s.body(action, answered, false) }
-		err = s.db.CallOnce(who.request.Client, st, params, answered, &made.Once)
+	case input.IsMalformed(err):
+		return err
+	case k.action == nil:
+		return &refusal.ActionNotFound
+	case byQuery && !k.action.byQuery:
+		return refusal.NotAllowed(fiber.MethodPost)
 	}
-	if err == nil {
-		err = answered.Err()
-	}
-	return answered, err
+	return err
 }
 
-// holdAnswer returns a function that reserves memory for a large answer. The memory is
-// released when the answer has been written.
-func (s *Server) holdAnswer(c *fiber.Ctx) func(bytes int) error {
-	client := request.Of(c).Client
-	return func(bytes int) error {
-		held := listener.HoldOf(client, func() *budget.Held { return s.answers.Of(s.policy.ClientAddress(c)) })
-		if held == nil { // the connection does not come from our listener
-			return nil
+// anyInput reads the input sent to an action that does not exist.
+var anyInput = input.Any()
+
+// chooseStatement reads the page of a list and its cursor, and chooses the function for this form of the list.
+func (k *call) chooseStatement() error {
+	k.statement, k.page = &k.action.call, pageOf(k.in.Page())
+	if k.page.HasCursor && k.action.call.IsList() {
+		position, isCursor := k.action.call.Position(k.page)
+		if !isCursor {
+			return notACursor(k.page)
 		}
-		return held.Take(int64(bytes))
+		k.in = k.in.WithMember("position", position)
 	}
+	if form, ok := k.action.forms[k.in.OperatorSet()]; ok && k.in.PlainPage() && (k.action.seeks || !k.page.HasCursor) {
+		k.statement = form
+	} else if k.action.call.IsList() {
+		k.in = k.in.WithMember("operators", input.AppendText(nil, []byte(k.in.OperatorSet())))
+	}
+	return nil
 }
 
 // pageOf returns the page that an input asks for.
@@ -259,44 +226,144 @@ func notACursor(page answer.Page) error {
 	return &input.Invalid{Problems: []input.Problem{{Field: field, Error: "is not a cursor of this list"}}}
 }
 
-// readInput reads the input of an action; action is nil if the name is unknown.
-// Unreadable input is refused before the action, and input that does not fit the schema
-// after it.
-func (s *Server) readInput(c *fiber.Ctx, action *action) (input.Input, error) {
-	byQuery := c.Method() == fiber.MethodGet
-	if !byQuery && !s.policy.TakesBody(c) {
-		return input.Input{}, &refusal.UnsupportedMediaType
-	}
-	reader := anyInput
-	if action != nil {
-		reader = action.reader
-	}
-
-	var in input.Input
-	var err error
-	if byQuery {
-		in, err = reader.ReadQuery(string(c.Request().URI().QueryString()))
-	} else {
-		body, unread := s.policy.ReadBody(c)
-		if unread != nil {
-			return input.Input{}, unread
-		}
-		in, err = reader.Read(body)
-	}
-
-	switch {
-	case input.IsMalformed(err):
-		return in, err
-	case action == nil:
-		return in, &refusal.ActionNotFound
-	case byQuery && !action.byQuery:
-		return in, refusal.NotAllowed(fiber.MethodPost)
-	}
-	return in, err
+// readKey reads the key under which the call is carried out once.
+func (k *call) readKey() (err error) {
+	k.once, err = k.server.onceOf(k.http, k.action, &k.caller, k.in.JSON)
+	return err
 }
 
-// anyInput reads the input sent to an action that does not exist.
-var anyInput = input.Any()
+// replay answers a call with files, passwords or secrets from its stored answer, so that they are not prepared again. Any
+// other call finds that answer in its own transaction.
+func (k *call) replay() error {
+	if k.once == nil || !k.needsPreparing() {
+		return nil
+	}
+	isReplayed, err := k.server.replay(k.http, k.action, &k.caller, k.once)
+	if isReplayed {
+		return errAnswered
+	}
+	return err
+}
+
+// ask makes the call, by the action's own function if that of a form cannot tell.
+func (k *call) ask() error {
+	err := k.askBy(k.statement)
+	if err == nil && k.rows.IsUnsure() {
+		if !k.statement.TakesContext() {
+			k.prepared.context = k.makeContext()
+		}
+		err = k.askBy(&k.action.call)
+	}
+	if err == nil {
+		return nil
+	}
+	why := refusal.OfCall(err, k.action.Action, k.release.constraints, k.prepared.input)
+	k.server.files.Discard(k.prepared.stored, why)
+	if refusal.IsOvertaken(err) {
+		return err
+	}
+	return why
+}
+
+// askBy makes the call by a function, and makes it only once if it must not be repeated.
+func (k *call) askBy(function *database.Statement) error {
+	s, st, isWrite := k.server, *function, k.action.Kind.Writes()
+	if st.Who.Caller = k.identity; k.identity == "" && !st.Shared { // few of the shared ones wait at the gate
+		st.Who.Caller, st.Who.IsAddress = s.policy.ClientAddress(k.http), true
+	}
+	k.rows = st.Begin(k.page, k.request.Result[:0])
+	if !isWrite { // a write must be answered
+		k.rows.Hold = s.holdAnswer(k.http)
+	}
+	params := k.rows.Parameters(k.prepared.input, k.identity, k.token, k.prepared.context)
+	if isWrite && s.db.HasReplicas() {
+		st.After = s.noting(k.http, &k.caller)
+	}
+	var err error
+	switch {
+	case !isWrite && s.db.HasReplicas():
+		var seen replica.Seen
+		if seen, err = seenBy(k.http, &k.caller); err == nil {
+			err = s.db.Read(k.request.Client, st, params, k.rows, seen, k.release.number)
+		}
+	case k.once == nil:
+		err = s.db.Call(k.request.Client, st, params, k.rows)
+	default:
+		k.once.Body = func() ([]byte, error) { return k.body(false) }
+		err = s.db.CallOnce(k.request.Client, st, params, k.rows, &k.once.Once)
+	}
+	if err == nil {
+		err = k.rows.Err()
+	}
+	return err
+}
+
+// holdAnswer returns a function that reserves memory for a large answer. The memory is
+// released when the answer has been written.
+func (s *Server) holdAnswer(c *fiber.Ctx) func(bytes int) error {
+	client := request.Of(c).Client
+	return func(bytes int) error {
+		held := listener.HoldOf(client, func() *budget.Held { return s.answers.Of(s.policy.ClientAddress(c)) })
+		if held == nil { // the connection does not come from our listener
+			return nil
+		}
+		return held.Take(int64(bytes))
+	}
+}
+
+// answer writes the response.
+func (k *call) answer() error {
+	if k.once != nil {
+		if k.once.IsReplayed { // while this one was prepared
+			k.server.files.Discard(k.prepared.stored, &refusal.OutcomeUnknown)
+		}
+		k.once.answer(k.http)
+		return nil
+	}
+	result, err := k.body(k.action.Kind.Writes())
+	if err != nil {
+		return err
+	}
+	if err := k.rows.Keep(result); err != nil {
+		return err
+	}
+	k.request.Give(result, k.http.Response())
+	k.http.Response().Header.SetContentType(request.JSONType)
+	return nil
+}
+
+// body makes the body of a response from the rows. hasWritten tells whether the changes of
+// the call are committed.
+func (k *call) body(hasWritten bool) ([]byte, error) {
+	result := k.rows.JSON()
+	if answer.IsJSONB(k.action.Kind) {
+		result = answer.Compact(result)
+	}
+	if k.action.places != nil {
+		var err error
+		if result, err = k.server.files.Finish(result, k.action.places); err != nil {
+			return nil, err
+		}
+	}
+	if k.action.answers == nil {
+		return result, nil
+	}
+	return result, misdeclared(k.action, result, hasWritten)
+}
+
+// misdeclared returns the refusal of an answer of custom code that is not as declared, or
+// nil. Only servers in development compare the two.
+func misdeclared(action *action, result []byte, hasWritten bool) error {
+	text := action.answers.Misfit(result)
+	if text == "" {
+		return nil
+	}
+	text = "the code of " + action.Name + " " + text
+	if hasWritten {
+		text += ". What it has written stays"
+	}
+	return refusal.Internal.With(errors.New(text)).Saying("%s", text)
+}
 
 // caller is the identity and the client of a request.
 type caller struct {
@@ -307,34 +374,43 @@ type caller struct {
 	request  *request.Request
 }
 
-// context builds the second argument of a function: everything about the request that it
+// addContext adds the second argument of the function, if it takes one.
+func (k *call) addContext() error {
+	k.prepared = prepared{input: k.in.JSON}
+	if k.statement.TakesContext() {
+		k.prepared.context = k.makeContext()
+	}
+	return nil
+}
+
+// makeContext builds the second argument of a function: everything about the request that it
 // needs beside the input. Defaults are left out, since each member costs the database
 // work.
-func (who *caller) context(c *fiber.Ctx, r *served) []byte {
-	b := who.request.Scratch[:0] // a comma before each member
-	if who.identity != "" {
+func (k *call) makeContext() []byte {
+	b := k.request.Scratch[:0] // a comma before each member
+	if k.identity != "" {
 		b = append(b, `,"identityId":`...)
-		b = answer.Quote(b, who.identity)
+		b = answer.Quote(b, k.identity)
 	}
-	if who.token != "" {
+	if k.token != "" {
 		b = append(b, `,"token":`...)
-		b = answer.Quote(b, who.token)
+		b = answer.Quote(b, k.token)
 	}
-	if who.zone != defaultZone {
+	if k.zone != defaultZone {
 		b = append(b, `,"timeZone":"`...)
-		b = append(b, who.zone...)
+		b = append(b, k.zone...)
 		b = append(b, '"')
 	}
-	if r.hasCustomCode {
+	if k.release.hasCustomCode {
 		b = append(b, `,"requestId":"`...)
-		b = append(b, who.request.ID...)
+		b = append(b, k.request.ID...)
 		b = append(b, '"')
 	}
-	if len(r.headers) > 0 {
+	if len(k.release.headers) > 0 {
 		b = append(b, `,"headers":{`...)
 		first := len(b)
-		for _, h := range r.headers {
-			values := c.Request().Header.PeekAll(h.name)
+		for _, h := range k.release.headers {
+			values := k.http.Request().Header.PeekAll(h.name)
 			if len(values) == 0 { // an absent header is null
 				continue
 			}
@@ -346,13 +422,13 @@ func (who *caller) context(c *fiber.Ctx, r *served) []byte {
 		}
 		b = append(b, '}')
 	}
-	b = append(b, r.environment...)
+	b = append(b, k.release.environment...)
 	if len(b) == 0 {
 		b = append(b, '{')
 	}
 	b[0] = '{'
 	b = append(b, '}')
-	who.request.Scratch = b
+	k.request.Scratch = b
 	return b
 }
 

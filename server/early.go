@@ -17,22 +17,19 @@ const (
 // decideEarly evaluates everything of a call that comes before the row: the rules, the
 // caller's identity and the action's validation. A refusal is returned as the error.
 // Without an input, the rules decide about an upload.
-func (s *Server) decideEarly(a *action, r *served, who *caller, input, context []byte) (decision, error) {
-	answered := a.early.Begin(answer.Page{}, nil)
-	err := s.db.Call(who.request.Client, a.early, answered.Parameters(input, who.identity, who.token, context), answered)
-	decided := depends
-	text := answered.JSON()
-	switch string(text) {
-	case "t":
-		decided = admitted
-	case "f":
-		decided = refused
-	}
-	switch {
+func (k *call) decideEarly(input, context []byte) (decision, error) {
+	early := k.action.early
+	answered := early.Begin(answer.Page{}, nil)
+	err := k.server.db.Call(k.request.Client, early, answered.Parameters(input, k.identity, k.token, context), answered)
+	switch text := string(answered.JSON()); {
 	case refusal.IsOvertaken(err):
 		return depends, err
 	case err != nil:
-		return depends, refusal.OfCall(err, a.Action, r.constraints, input)
+		return depends, refusal.OfCall(err, k.action.Action, k.release.constraints, input)
+	case text == "t":
+		return admitted, nil
+	case text == "f":
+		return refused, nil
 	}
-	return decided, nil
+	return depends, nil
 }

@@ -50,46 +50,56 @@ func fill(in input.Input, places []place) []byte {
 // once nothing but the row can refuse the call. This happens before the transaction,
 // which must not wait for storage or a hash. The files are removed again if the call
 // fails.
-func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in input.Input, context []byte) (*prepared, error) {
-	byPath, sent := files.Of(a.Action, in)
-	in = in.WithoutContents() // a large request must not be in memory twice
-	open := hideTexts(a, in)
+func (k *call) prepare() error {
+	if !k.needsPreparing() {
+		return nil
+	}
+	s, a := k.server, k.action
+	byPath, sent := files.Of(a.Action, k.in)
+	k.in = k.in.WithoutContents() // a large request must not be in memory twice
+	open := hideTexts(a, k.in)
 	places := placesOf(open, byPath)
 
-	decided, err := s.decideEarly(a, r, who, fill(open, places), context)
+	k.prepared.input = fill(open, places)
+	decided, err := k.decideEarly(k.prepared.input, k.prepared.context)
 	if isOfRow(err) { // errors of the files are answered before it
-		if faults := s.files.Check(a.Action, who.identity, sent); faults != nil {
-			return nil, faults
+		if faults := s.files.Check(a.Action, k.identity, sent); faults != nil {
+			return faults
 		}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if decided == refused {
-		return nil, &refusal.PermissionDenied
+		return &refusal.PermissionDenied
 	}
 
 	for i := range places {
 		if p := &places[i]; p.file == nil && !p.IsFound() {
-			if p.value, err = s.seal(c, p.Format, p.Text(), "the input "+p.Path); err != nil {
-				return nil, err
+			if p.value, err = s.seal(k.http, p.Format, p.Text(), "the input "+p.Path); err != nil {
+				return err
 			}
 		}
 	}
-	if context, err = s.sealTexts(a, c, in, context); err != nil {
-		return nil, err
-	}
-	stored, err := s.files.Keep(c, a.Action, who.identity, sent)
+	context, err := s.sealTexts(a, k.http, k.in, k.prepared.context)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	stored, err := s.files.Keep(k.http, a.Action, k.identity, sent)
+	if err != nil {
+		return err
 	}
 	for i := range places {
 		if p := &places[i]; p.file != nil {
 			p.value = p.file.Value()
 		}
 	}
-	return &prepared{fill(open, places), files.Attaching(context, sent), stored}, nil
+	k.prepared = prepared{fill(open, places), files.Attaching(context, sent), stored}
+	return nil
 }
+
+// needsPreparing tells whether an input has files, passwords or secrets, or the action makes some from texts.
+func (k *call) needsPreparing() bool { return len(k.in.Places()) > 0 || len(k.action.sealed) > 0 }
 
 // isOfRow tells whether a call was refused for its row: the row does not exist, or the
 // rules do not admit it.

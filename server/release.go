@@ -53,12 +53,12 @@ type action struct {
 	reader  *input.Reader
 	byQuery bool // may be called by GET
 	call    database.Statement
-	early   database.Statement            // for an action whose input is prepared
-	places  *files.ResultPlaces           // of files in its result; nil means none
-	answers *answer.Declared              // what its custom code must answer; nil means that it is not compared
-	forms   map[string]database.Statement // by operator set
-	seeks   bool                          // whether forms take a cursor
-	sealed  []sealedText                  // the values that it makes from texts
+	early   database.Statement             // for an action whose input is prepared
+	places  *files.ResultPlaces            // of files in its result; nil means none
+	answers *answer.Declared               // what its custom code must answer; nil means that it is not compared
+	forms   map[string]*database.Statement // by operator set
+	seeks   bool                           // whether forms take a cursor
+	sealed  []sealedText                   // the values that it makes from texts
 	metrics *telemetry.Action
 
 	takesSealed bool // it takes passwords, secrets, or texts that become one
@@ -384,7 +384,7 @@ func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *r
 		byQuery: readOnly && isObject(m.Schemas, a.Input),
 		call:    database.NewStatement(installed, a.Function, answer.NewPlan(m, a, s.config.PageLimit)),
 		places:  places,
-		forms:   map[string]database.Statement{},
+		forms:   map[string]*database.Statement{},
 		sealed:  sealed,
 		metrics: s.telemetry.Action(a.Name),
 	}
@@ -405,7 +405,7 @@ func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *r
 		for i, set := range f.Forms {
 			form := database.NewStatement(installed, strconv.Itoa(i)+"_"+f.Function, answer.NewForm(m, a, f, set, s.config.PageLimit))
 			form.Shared, form.Who.Action = true, a.Name
-			built.forms[set] = form
+			built.forms[set] = &form
 		}
 	}
 	return built, nil

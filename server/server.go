@@ -66,6 +66,7 @@ type Server struct {
 	stopping atomic.Bool
 	advised  int64 // the release that the database was asked for advice about
 	inFlight atomic.Int64
+	calls    sync.Pool // of *call
 }
 
 // Options are the parts of a server that are not in its configuration.
@@ -121,6 +122,7 @@ func New(c config.Config, options Options) (*Server, error) {
 		poll:    options.Poll,
 
 		withoutRelease: options.WithoutRelease,
+		calls:          sync.Pool{New: func() any { return new(call) }},
 	}
 	if s.log == nil {
 		s.log = telemetry.NewLog(c.Mode, os.Stderr)
