@@ -10,7 +10,7 @@ import (
 
 	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/sql/release"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // TestExposure requests every action and upload route of each example app in each of its APIs. It
@@ -65,7 +65,7 @@ func TestIdentityActions(t *testing.T) {
 	for _, a := range account.Extend(m, account.Offer{Mail: true, Passwords: true}).Actions {
 		have = append(have, a.Name)
 	}
-	if want := schema.IdentityActions(); !slices.Equal(have, want) {
+	if want := model.IdentityActions(); !slices.Equal(have, want) {
 		t.Errorf("the server has %q, the compiler knows %q", have, want)
 	}
 }

@@ -20,7 +20,7 @@ import (
 func TestExamplesPage(t *testing.T) {
 	t.Parallel()
 	var entries []string
-	for _, path := range []string{"syntax/codes.go", "expr/codes.go", "schema/codes.go"} {
+	for _, path := range []string{"syntax/codes.go", "expr/codes.go", "check/codes.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)

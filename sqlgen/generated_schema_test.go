@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -112,7 +112,7 @@ func (s *schemaText) settle() (*sqlgen.Project, error) {
 		bad := map[int]bool{}
 		var stuck []string
 		for _, d := range errs {
-			if d.Warning || d.Code == schema.FunctionFileMissing {
+			if d.Warning || d.Code == check.FunctionFileMissing {
 				continue
 			}
 			if i := d.Span.Start.Line - 1; s.lines[i].isFree {

@@ -16,11 +16,11 @@ import (
 
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -154,7 +154,7 @@ func (b *readmeBlock) found(errs syntax.Errors) []string {
 		if d.Warning {
 			word = "WARN"
 		}
-		if d.Code == schema.NothingExposed && !strings.Contains(b.text, "actions {") {
+		if d.Code == check.NothingExposed && !strings.Contains(b.text, "actions {") {
 			continue
 		}
 		got = append(got, fmt.Sprintf("line %d: %s %s", d.Span.Start.Line, word, d.Code))
@@ -416,7 +416,7 @@ func TestReadmeAttributes(t *testing.T) {
 	}
 	got := names("(?m)^\\| `@(\\w+)", sectionOf(t, languagePage, "## Attributes"))
 	var want []string
-	for _, a := range schema.Attributes() {
+	for _, a := range check.Attributes() {
 		want = append(want, a.Name)
 	}
 	slices.Sort(want)
@@ -462,7 +462,7 @@ func TestReadmeCodes(t *testing.T) {
 // compilerCodes reads the constants of type Code of the packages that report them.
 func compilerCodes(t *testing.T) (errs, warnings []string) {
 	t.Helper()
-	for _, path := range []string{"syntax/codes.go", "expr/codes.go", "schema/codes.go"} {
+	for _, path := range []string{"syntax/codes.go", "expr/codes.go", "check/codes.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)

@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/lower"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -19,7 +20,7 @@ func Scaffold(p *Project) []*syntax.Source {
 	whole.Functions = slices.Clone(p.Functions)
 	missing := map[string]bool{} // actions
 	for _, d := range errs {
-		if d.Code == schema.FunctionFileMissing {
+		if d.Code == check.FunctionFileMissing {
 			name := string(d.Span.File.Text[d.Span.Start.Offset:d.Span.End.Offset])
 			missing[name] = true
 			whole.Functions = append(whole.Functions, &syntax.Source{Name: "functions/" + name + ".sql"})
@@ -42,7 +43,7 @@ func Scaffold(p *Project) []*syntax.Source {
 }
 
 // firstVersion is the text of a file of custom code to begin with.
-func firstVersion(a *schema.Action) string {
+func firstVersion(a *model.Action) string {
 	var b strings.Builder
 	if a.Doc == "" {
 		fmt.Fprintf(&b, "-- The code of the action %s of model %s.\n", a.Name, a.Model.Name)
@@ -60,7 +61,7 @@ func firstVersion(a *schema.Action) string {
 		head = strings.ReplaceAll(head[:i], ", ", ",\n  ") + "\n" + head[i:]
 	}
 	volatility := "volatile"
-	if a.Kind == schema.Get || a.Kind == schema.List || a.Kind == schema.Read {
+	if a.Kind == model.Get || a.Kind == model.List || a.Kind == model.Read {
 		volatility = "stable"
 	}
 	fmt.Fprintf(&b, "%s\nlanguage plpgsql\n%s\nsecurity invoker\nas $$\nbegin\n  raise exception '%s.%s is not written yet';\nend;\n$$;\n",

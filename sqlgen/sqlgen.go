@@ -11,19 +11,20 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/code"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/manifest"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/parallel"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // Compiled is what a project becomes.
 type Compiled struct {
-	Schema   *schema.Schema    // names resolved, types known
+	Schema   *model.Schema     // names resolved, types known
 	Database *pg.Database      // tables, policies, functions
 	Manifest *release.Manifest // what a server reads of the release
 	Warnings syntax.Errors
@@ -65,12 +66,12 @@ func (p *Project) code() []*pg.CodeFile {
 }
 
 // Check turns a project into a checked schema, which is nil if there is any error.
-func Check(p *Project) (*schema.Schema, syntax.Errors) {
+func Check(p *Project) (*model.Schema, syntax.Errors) {
 	var errs syntax.Errors
 
-	trees := parseAll(p.Files, &errs)              // text → syntax trees, as much as parses
-	config := schema.ReadConfig(p.Config, &errs)   // the compiler's part of sternpost.yaml
-	checked := schema.Check(trees, schema.Options{ // trees → names resolved, types known
+	trees := parseAll(p.Files, &errs)            // text → syntax trees, as much as parses
+	config := check.ReadConfig(p.Config, &errs)  // the compiler's part of sternpost.yaml
+	checked := check.Check(trees, check.Options{ // trees → names resolved, types known
 		Config:    config,
 		Functions: p.functionFiles(),
 	}, &errs)

@@ -18,7 +18,7 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -48,7 +48,7 @@ Ctrl-C. With --format json each result is a line of its own.`,
 		r := &checkReport{out: c.OutOrStdout(), diagnostics: c.ErrOrStderr(), json: format == "json", indent: !watching, code: codeCheck{start: postgres.Start}}
 		defer r.code.stop()
 		if !watching {
-			return check(c.Context(), r, projectDir(args))
+			return checkProject(c.Context(), r, projectDir(args))
 		}
 		return checkAndWatch(c.Context(), r, projectDir(args))
 	}
@@ -65,7 +65,7 @@ type checkReport struct {
 }
 
 // check checks the project in a folder once.
-func check(ctx context.Context, r *checkReport, dir string) error {
+func checkProject(ctx context.Context, r *checkReport, dir string) error {
 	project, err := sqlgen.ReadProject(dir)
 	if err != nil {
 		return environmentError(err)
@@ -114,7 +114,7 @@ func checkSettings(dir string, file *syntax.Source, reported syntax.Errors) (err
 			return !d.Warning && d.Span.File == file && d.Span.Start.Line == p.Line
 		})
 		if !isReported {
-			errs.Add(schema.BadConfig, lineOf(file, p.Line), p.Err.Error())
+			errs.Add(check.BadConfig, lineOf(file, p.Line), p.Err.Error())
 		}
 	}
 	return errs, nil
@@ -168,7 +168,7 @@ func checkAndWatch(ctx context.Context, r *checkReport, dir string) error {
 	}
 	for {
 		var exit *exitError
-		err := check(ctx, r, dir)
+		err := checkProject(ctx, r, dir)
 		switch {
 		case errors.As(err, &exit) && exit.cause != nil:
 			fmt.Fprintf(r.diagnostics, "sternpost: %v\n", err)

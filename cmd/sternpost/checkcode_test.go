@@ -35,7 +35,7 @@ func TestCheckCode(t *testing.T) {
 		out.Reset()
 		diagnostics.Reset()
 		r.out, r.diagnostics = &out, &diagnostics
-		err := check(t.Context(), r, dir)
+		err := checkProject(t.Context(), r, dir)
 		return out.String() + diagnostics.String(), err
 	}
 	with := &checkReport{code: codeCheck{start: postgres.Start}}

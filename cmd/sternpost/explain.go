@@ -21,7 +21,7 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/explain"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -100,7 +100,7 @@ func (f *explainFlags) explain(ctx context.Context, out, diagnostics io.Writer, 
 }
 
 // meant suggests another action, or is empty if none has a similar name.
-func meant(name string, actions []*schema.Action) string {
+func meant(name string, actions []*model.Action) string {
 	var names []string
 	for _, a := range actions {
 		names = append(names, a.Name)
@@ -113,7 +113,7 @@ func meant(name string, actions []*schema.Action) string {
 
 // request reads the request to explain.
 func (f *explainFlags) request(r *sqlgen.Compiled, name string) (explain.Request, error) {
-	i := slices.IndexFunc(r.Schema.Actions, func(a *schema.Action) bool { return a.Name == name })
+	i := slices.IndexFunc(r.Schema.Actions, func(a *model.Action) bool { return a.Name == name })
 	if i < 0 {
 		return explain.Request{}, fmt.Errorf("the schema has no action %s%s", name, meant(name, r.Schema.Actions))
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/access"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -34,7 +34,7 @@ func TestGolden(t *testing.T) {
 }
 
 // check checks the project of an archive.
-func check(t *testing.T, archive *txtar.Archive) (*schema.Schema, syntax.Errors) {
+func check(t *testing.T, archive *txtar.Archive) (*model.Schema, syntax.Errors) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range archive.Files {

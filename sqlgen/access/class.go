@@ -5,21 +5,21 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // Class is a class of callers. Only the properties of the class are known of them.
 type Class struct {
 	Name            string // anonymous, authenticated, or that of the role
 	IsAuthenticated bool
-	Role            *schema.Role   // nil means none
-	Roles           []*schema.Role // those that every member has: Role, and each that has all of its members
+	Role            *model.Role   // nil means none
+	Roles           []*model.Role // those that every member has: Role, and each that has all of its members
 }
 
 // Classes returns the classes of callers of a schema: anonymous, authenticated without
 // any role, and the members of each role without other roles, except those that the role
 // implies.
-func Classes(s *schema.Schema) []*Class {
+func Classes(s *model.Schema) []*Class {
 	classes := []*Class{Anonymous(), {Name: "authenticated", IsAuthenticated: true}}
 	for _, role := range s.Roles {
 		c := &Class{Name: role.Name, IsAuthenticated: true, Role: role}
@@ -37,7 +37,7 @@ func Classes(s *schema.Schema) []*Class {
 func Anonymous() *Class { return &Class{Name: "anonymous"} }
 
 // isWithin tells whether a role has members, and another role has all of them.
-func isWithin(role, other *schema.Role) bool {
+func isWithin(role, other *model.Role) bool {
 	for _, email := range role.Emails {
 		domain := email[strings.LastIndexByte(email, '@')+1:]
 		if !slices.Contains(other.Emails, email) && !slices.Contains(other.Domains, domain) {
@@ -50,7 +50,7 @@ func isWithin(role, other *schema.Role) bool {
 		}
 	}
 	for _, own := range role.Expressions {
-		if !slices.ContainsFunc(other.Expressions, func(e *schema.Membership) bool { return e.Text == own.Text }) {
+		if !slices.ContainsFunc(other.Expressions, func(e *model.Membership) bool { return e.Text == own.Text }) {
 			return false
 		}
 	}

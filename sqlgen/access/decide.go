@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // Verdict is the decision of rules for a class of callers.
@@ -26,8 +26,8 @@ func (v Verdict) Exceeds(other Verdict) bool { return v.rank() > other.rank() }
 // Decision is a verdict with its reason.
 type Decision struct {
 	Verdict Verdict
-	Rules   []*schema.Rule // on which it depends: any one of them has to hold
-	On      []Subject      // what these look at
+	Rules   []*model.Rule // on which it depends: any one of them has to hold
+	On      []Subject     // what these look at
 }
 
 // Subject is a thing on which a decision depends.
@@ -44,7 +44,7 @@ const (
 )
 
 // Decide returns the decision of rules, joined by or, for a class of callers.
-func Decide(rules []*schema.Rule, c *Class) Decision {
+func Decide(rules []*model.Rule, c *Class) Decision {
 	d := Decision{Verdict: Never}
 	on := map[Subject]bool{}
 	for _, r := range rules {
@@ -75,12 +75,12 @@ type evaluator struct {
 }
 
 // rule evaluates a rule, which needs its expression and one of its roles.
-func (e *evaluator) rule(r *schema.Rule) expr.Truth {
+func (e *evaluator) rule(r *model.Rule) expr.Truth {
 	if r.By != nil {
 		return e.byExpression(r)
 	}
 	result := expr.True
-	if len(r.Roles) > 0 && !slices.ContainsFunc(r.Roles, func(role *schema.Role) bool { return slices.Contains(e.class.Roles, role) }) {
+	if len(r.Roles) > 0 && !slices.ContainsFunc(r.Roles, func(role *model.Role) bool { return slices.Contains(e.class.Roles, role) }) {
 		result = expr.False
 	}
 	if r.Expression != nil {
@@ -93,7 +93,7 @@ func (e *evaluator) rule(r *schema.Rule) expr.Truth {
 // with the role, the expression holds, or the callers have the role by their e-mail, and then
 // another rule admits them. Other authenticated callers do not have the role, unless every
 // caller has it. For anonymous callers, only the expression itself tells.
-func (e *evaluator) byExpression(r *schema.Rule) expr.Truth {
+func (e *evaluator) byExpression(r *model.Rule) expr.Truth {
 	result := expr.True
 	if r.Rest != nil {
 		result = e.truth(r.Rest)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen/access"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // rules are expressions of rules with the verdicts for anonymous callers,
@@ -107,8 +107,8 @@ func TestDecide(t *testing.T) {
 }
 
 type checkedAction struct {
-	*schema.Action
-	schema *schema.Schema
+	*model.Action
+	schema *model.Schema
 }
 
 // ruleOf checks a schema in which an action has the rule.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -18,7 +18,7 @@ type (
 	}
 	jsonAction struct {
 		Action  string                  `json:"action"`
-		Kind    schema.Kind             `json:"kind"`
+		Kind    model.Kind              `json:"kind"`
 		Model   string                  `json:"model"`
 		APIs    []string                `json:"apis"`
 		Rules   []jsonRule              `json:"rules"` // those that count
@@ -78,7 +78,7 @@ func (m *Matrix) action(row Row) jsonAction {
 	for _, api := range row.APIs {
 		j.APIs = append(j.APIs, api.Name)
 	}
-	ordinals := map[*schema.Rule]int{}
+	ordinals := map[*model.Rule]int{}
 	for i, r := range a.Rules {
 		ordinals[r] = i
 		j.Rules = append(j.Rules, jsonRule{Rule: r.Text, File: r.Span.File.Name, Line: r.Span.Start.Line, Column: r.Span.Start.Column})

@@ -3,7 +3,7 @@ package access
 import (
 	"slices"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // Matrix says for each action what each class of callers may do.
@@ -14,13 +14,13 @@ type Matrix struct {
 
 // Row is one action.
 type Row struct {
-	Action    *schema.Action
-	APIs      []*schema.API // those that expose it; none means that nobody can call it over HTTP
-	Decisions []Decision    // one for each class
+	Action    *model.Action
+	APIs      []*model.API // those that expose it; none means that nobody can call it over HTTP
+	Decisions []Decision   // one for each class
 }
 
 // Of returns the matrix of a schema.
-func Of(s *schema.Schema) *Matrix {
+func Of(s *model.Schema) *Matrix {
 	m := &Matrix{Classes: Classes(s)}
 	for _, a := range s.Actions {
 		row := Row{Action: a}
@@ -38,7 +38,7 @@ func Of(s *schema.Schema) *Matrix {
 }
 
 // owner returns the name of the model or union that has an action.
-func owner(a *schema.Action) string {
+func owner(a *model.Action) string {
 	if a.Union != nil {
 		return a.Union.Name
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -167,7 +167,7 @@ func (m *Matrix) conditions(row Row) []string {
 }
 
 // indented words rules that are joined by or, one to a line.
-func indented(rules []*schema.Rule) string {
+func indented(rules []*model.Rule) string {
 	var texts []string
 	for _, r := range rules {
 		texts = append(texts, r.Text)

@@ -4,16 +4,16 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // AdmitsUploads tells whether rules, joined by or, can admit an anonymous caller who
 // sends a file ahead of the call. Rows and inputs are not known then, and a rule about them
 // admits no caller; but a header, a setting of the server or the time may.
-func AdmitsUploads(rules []*schema.Rule) bool {
+func AdmitsUploads(rules []*model.Rule) bool {
 	e := evaluator{class: Anonymous(), on: map[Subject]bool{}}
-	return slices.ContainsFunc(rules, func(r *schema.Rule) bool {
+	return slices.ContainsFunc(rules, func(r *model.Rule) bool {
 		return len(r.Roles) == 0 && e.atUpload(r.Expression).mayHold
 	})
 }

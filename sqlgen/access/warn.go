@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/check"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -21,7 +22,7 @@ const (
 // Warning is a property of an action that should be intended.
 type Warning struct {
 	Code    syntax.Code
-	Action  *schema.Action
+	Action  *model.Action
 	Span    syntax.Span
 	Message string
 	Gains   []string // of one that access is widened: the classes of callers for whom it is
@@ -32,7 +33,7 @@ type Warning struct {
 // anonymous callers reach, actions that are closed for all callers, and for each warning of
 // the compiler that an action widens access, the callers that it admits. Those that an
 // action allows come last.
-func Warnings(s *schema.Schema, m *Matrix, errs syntax.Errors) []Warning {
+func Warnings(s *model.Schema, m *Matrix, errs syntax.Errors) []Warning {
 	var warnings []Warning
 	for _, row := range m.Rows {
 		if d := row.Decisions[0]; len(row.APIs) > 0 && d.Verdict != Never {
@@ -57,11 +58,11 @@ func Warnings(s *schema.Schema, m *Matrix, errs syntax.Errors) []Warning {
 }
 
 // allowed returns the warnings about access that actions allow.
-func allowed(s *schema.Schema, m *Matrix) []Warning {
+func allowed(s *model.Schema, m *Matrix) []Warning {
 	var warnings []Warning
 	for _, row := range m.Rows {
 		for _, d := range row.Action.Allowed {
-			if d.Code == schema.MissingIndex {
+			if d.Code == check.MissingIndex {
 				continue // it is not about access
 			}
 			w := Warning{Code: d.Code, Action: row.Action, Span: d.Span, Message: d.Message}
@@ -75,14 +76,14 @@ func allowed(s *schema.Schema, m *Matrix) []Warning {
 	return warnings
 }
 
-func reachedAnonymously(a *schema.Action, d Decision) string {
+func reachedAnonymously(a *model.Action, d Decision) string {
 	if d.Verdict == Always {
 		return a.Name + " can be called without signing in"
 	}
 	return a.Name + " can be called without signing in, depending on " + alternatives(d.Rules)
 }
 
-func closedForAll(a *schema.Action) string {
+func closedForAll(a *model.Action) string {
 	if len(a.Rules) == 0 {
 		return fmt.Sprintf("nobody can call %s: no rule covers it", a.Name)
 	}
@@ -90,7 +91,7 @@ func closedForAll(a *schema.Action) string {
 }
 
 // alternatives words rules that are joined by or.
-func alternatives(rules []*schema.Rule) string {
+func alternatives(rules []*model.Rule) string {
 	var texts []string
 	for _, r := range rules {
 		texts = append(texts, r.Text)
@@ -100,20 +101,20 @@ func alternatives(rules []*schema.Rule) string {
 
 // widened returns the kinds whose own rules an action of this warning bypasses; none for
 // other warnings.
-func widened(code syntax.Code) []schema.Kind {
+func widened(code syntax.Code) []model.Kind {
 	switch code {
-	case schema.EmbedWidens, schema.FilterWidens, schema.ComputedWidens, schema.LinkWidens, schema.UnionWidens:
-		return []schema.Kind{schema.Get, schema.List}
-	case schema.NestedWidens:
-		return []schema.Kind{schema.Create}
+	case check.EmbedWidens, check.FilterWidens, check.ComputedWidens, check.LinkWidens, check.UnionWidens:
+		return []model.Kind{model.Get, model.List}
+	case check.NestedWidens:
+		return []model.Kind{model.Create}
 	}
 	return nil
 }
 
 // ownerOfRule returns the model that bears the rule at a place.
-func ownerOfRule(s *schema.Schema, at syntax.Span) *schema.Model {
+func ownerOfRule(s *model.Schema, at syntax.Span) *model.Model {
 	for _, m := range s.Models {
-		if slices.ContainsFunc(m.Rules, func(r *schema.Rule) bool { return r.Span == at }) {
+		if slices.ContainsFunc(m.Rules, func(r *model.Rule) bool { return r.Span == at }) {
 			return m
 		}
 	}
@@ -129,8 +130,8 @@ func widening(m *Matrix, d *syntax.Diagnostic) []Row {
 	for i, row := range m.Rows {
 		a := row.Action
 		switch {
-		case d.Code == schema.UnionWidens:
-			if a.Union != nil && slices.ContainsFunc(a.Union.Arms, func(arm *schema.Arm) bool { return arm.Span == d.Span }) && !allows(a, d) {
+		case d.Code == check.UnionWidens:
+			if a.Union != nil && slices.ContainsFunc(a.Union.Arms, func(arm *model.Arm) bool { return arm.Span == d.Span }) && !allows(a, d) {
 				rows = append(rows, row)
 			}
 		case a.Span.File != d.Span.File || a.Span.Start.Offset > d.Span.Start.Offset:
@@ -145,23 +146,23 @@ func widening(m *Matrix, d *syntax.Diagnostic) []Row {
 }
 
 // allows tells whether an action allows a warning.
-func allows(a *schema.Action, d *syntax.Diagnostic) bool {
+func allows(a *model.Action, d *syntax.Diagnostic) bool {
 	return slices.ContainsFunc(a.Allowed, func(w *syntax.Diagnostic) bool { return w.Code == d.Code && w.Span == d.Span })
 }
 
 // widens returns the callers for whom an action bypasses the rules of a model. The notes of
 // the warning point to these rules.
-func (m *Matrix) widens(s *schema.Schema, d *syntax.Diagnostic, row Row, kinds []schema.Kind) Warning {
-	model := ownerOfRule(s, d.Notes[0].Span)
-	var rules []*schema.Rule
-	for _, r := range model.Rules {
-		if slices.ContainsFunc(kinds, func(k schema.Kind) bool { return slices.Contains(r.Kinds, k) }) {
+func (m *Matrix) widens(s *model.Schema, d *syntax.Diagnostic, row Row, kinds []model.Kind) Warning {
+	owner := ownerOfRule(s, d.Notes[0].Span)
+	var rules []*model.Rule
+	for _, r := range owner.Rules {
+		if slices.ContainsFunc(kinds, func(k model.Kind) bool { return slices.Contains(r.Kinds, k) }) {
 			rules = append(rules, r)
 		}
 	}
 	w := Warning{Code: d.Code, Action: row.Action, Span: d.Span, Message: d.Message}
-	if d.Code == schema.UnionWidens {
-		w.Message = fmt.Sprintf("%s shows rows of %s, regardless of the rules of %s", row.Action.Name, model.Name, model.Name)
+	if d.Code == check.UnionWidens {
+		w.Message = fmt.Sprintf("%s shows rows of %s, regardless of the rules of %s", row.Action.Name, owner.Name, owner.Name)
 	}
 	var how, sometimes []string
 	for i, c := range m.Classes {

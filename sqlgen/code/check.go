@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -41,7 +41,7 @@ func (c *checker) check() {
 	}
 	for _, w := range split(text, tokens) {
 		if message := w.refused(); message != "" {
-			c.errs.Add(schema.FunctionStatement, c.span(w.tokens[0].start, w.tokens[0].end), message)
+			c.errs.Add(check.FunctionStatement, c.span(w.tokens[0].start, w.tokens[0].end), message)
 		}
 	}
 	c.variables(tokens)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -31,11 +31,11 @@ func (c *checker) settings(q quoted, tokens []token) {
 	for i := range tokens {
 		first, last, message := w.sets(i)
 		if message != "" {
-			c.errs.Add(schema.FunctionSetting, span(first, last), message)
+			c.errs.Add(check.FunctionSetting, span(first, last), message)
 		}
 		if w.at(i) == "related" && w.at(i+1) == "." && w.at(i-1) != "." {
 			*c.errs = append(*c.errs, &syntax.Diagnostic{
-				Span: span(i, i+1), Code: schema.FunctionUnguarded, Message: readsRelated(), Warning: true,
+				Span: span(i, i+1), Code: check.FunctionUnguarded, Message: readsRelated(), Warning: true,
 			})
 		}
 		if tokens[i].kind != constant || message != "" {

@@ -6,11 +6,11 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/compatibility"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // bare is a manifest without requests and answers.
-func bare(s *schema.Schema) *release.Manifest {
+func bare(s *model.Schema) *release.Manifest {
 	m := &release.Manifest{Schemas: release.Schemas{{Name: "Anything", JSON: json.RawMessage("{}")}}}
 	for _, a := range s.Actions {
 		m.Actions = append(m.Actions, &release.Action{Name: a.Name, Kind: release.Kind(a.Kind), Input: "Anything", Result: "Anything"})

@@ -7,20 +7,20 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/access"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // Release is one version of a project.
 type Release struct {
-	Schema   *schema.Schema
+	Schema   *model.Schema
 	Warnings syntax.Errors     // of the compiler
 	Manifest *release.Manifest // what is published
 }
 
 // NewRelease returns the release of a checked schema and of the manifest compiled from
 // it.
-func NewRelease(s *schema.Schema, warnings syntax.Errors, manifest *release.Manifest) *Release {
+func NewRelease(s *model.Schema, warnings syntax.Errors, manifest *release.Manifest) *Release {
 	return &Release{Schema: s, Warnings: warnings, Manifest: manifest}
 }
 
@@ -56,7 +56,7 @@ type comparison struct {
 type side struct {
 	*Release
 	published map[string]*release.Action
-	checked   map[string]*schema.Action
+	checked   map[string]*model.Action
 	exposed   map[string]bool
 	matrix    *access.Matrix
 	shapes    map[string]*shape // by component
@@ -66,7 +66,7 @@ func newSide(r *Release) *side {
 	s := &side{
 		Release:   r,
 		published: map[string]*release.Action{},
-		checked:   map[string]*schema.Action{},
+		checked:   map[string]*model.Action{},
 		exposed:   map[string]bool{},
 		matrix:    access.Of(r.Schema),
 		shapes:    map[string]*shape{},
@@ -87,7 +87,7 @@ func newSide(r *Release) *side {
 // pair is an action that both releases expose, with the same kind.
 type pair struct {
 	name     string
-	old, new *schema.Action
+	old, new *model.Action
 }
 
 // pairs returns the actions to compare in detail, in the order of the new release.
@@ -131,7 +131,7 @@ func (c *comparison) apis() {
 }
 
 // apiAt returns the api with a path, or nil.
-func apiAt(s *schema.Schema, path string) *schema.API {
+func apiAt(s *model.Schema, path string) *model.API {
 	for _, api := range s.APIs {
 		if api.Path == path {
 			return api
@@ -141,8 +141,8 @@ func apiAt(s *schema.Schema, path string) *schema.API {
 }
 
 // exposes tells whether an api has an action of that name.
-func exposes(api *schema.API, name string) bool {
-	return api != nil && slices.ContainsFunc(api.Actions, func(a *schema.Action) bool { return a.Name == name })
+func exposes(api *model.API, name string) bool {
+	return api != nil && slices.ContainsFunc(api.Actions, func(a *model.Action) bool { return a.Name == name })
 }
 
 // actions compares the existing actions. An action that no api exposes does not exist.
@@ -174,7 +174,7 @@ func (c *comparison) actions() {
 // spelling of members of requests and answers or values of enums.
 type renames map[string][]string
 
-func renamesOf(s *schema.Schema) renames {
+func renamesOf(s *model.Schema) renames {
 	r := renames{}
 	add := func(from, to string) {
 		if from != "" {

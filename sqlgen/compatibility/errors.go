@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // errors compares the refusals of values: by the @validate of actions and models, by
 // unique fields, by rows that are still referenced, by the limits of files.
 func (c *comparison) errors() {
 	for _, p := range c.pairs() {
-		switch isBuiltIn := p.new.Kind != schema.Read && p.new.Kind != schema.Write; {
+		switch isBuiltIn := p.new.Kind != model.Read && p.new.Kind != model.Write; {
 		case isBuiltIn && p.new.Custom && !p.old.Custom:
 			c.found.add(Change{Breaking, OfError, "@function", []string{p.name}, "added", "custom code may refuse calls that were accepted, with 404 and 409 too"})
 		case isBuiltIn && p.old.Custom && !p.new.Custom:
@@ -38,10 +38,10 @@ func (c *comparison) errors() {
 // rules compares the @validates of a model: those over its own fields for the actions that
 // write its rows, and one over fields computed from other rows also for those that write or
 // delete these.
-func (c *comparison) rules(before, m *schema.Model) {
+func (c *comparison) rules(before, m *model.Model) {
 	for _, ofOwn := range []bool{true, false} {
-		only := func(list []*schema.Validation) []*schema.Validation {
-			return slices.DeleteFunc(slices.Clone(list), func(v *schema.Validation) bool { return (len(sourcesOf(v)) == 0) != ofOwn })
+		only := func(list []*model.Validation) []*model.Validation {
+			return slices.DeleteFunc(slices.Clone(list), func(v *model.Validation) bool { return (len(sourcesOf(v)) == 0) != ofOwn })
 		}
 		old, new := only(before.Validations), only(m.Validations)
 		actions := c.writing(m.Name)
@@ -61,19 +61,19 @@ func (c *comparison) rules(before, m *schema.Model) {
 }
 
 // sourcesOf returns the models of other rows that a rule of a model is about.
-func sourcesOf(v *schema.Validation) []*schema.Model {
-	var models []*schema.Model
+func sourcesOf(v *model.Validation) []*model.Model {
+	var models []*model.Model
 	for _, p := range expr.Paths(v.Expression) {
-		models = append(models, p.Steps[0].(*schema.Field).Sources()...)
+		models = append(models, p.Steps[0].(*model.Field).Sources()...)
 	}
 	return models
 }
 
 // deleting returns the actions that delete rows of a model.
-func (c *comparison) deleting(model string) []string {
+func (c *comparison) deleting(modelName string) []string {
 	var names []string
 	for _, p := range c.pairs() {
-		if p.new.Kind == schema.Delete && p.new.Model != nil && p.new.Model.Name == model {
+		if p.new.Kind == model.Delete && p.new.Model != nil && p.new.Model.Name == modelName {
 			names = append(names, p.name)
 		}
 	}
@@ -81,7 +81,7 @@ func (c *comparison) deleting(model string) []string {
 }
 
 // modelNamed returns the old version of a model, nil if there was none.
-func modelNamed(s *schema.Schema, m *schema.Model) *schema.Model {
+func modelNamed(s *model.Schema, m *model.Model) *model.Model {
 	for _, name := range []string{m.Name, m.RenamedFrom} {
 		for _, other := range s.Models {
 			if other.Name == name {
@@ -93,17 +93,17 @@ func modelNamed(s *schema.Schema, m *schema.Model) *schema.Model {
 }
 
 // writing returns the actions that insert or update rows of a model.
-func (c *comparison) writing(model string) []string {
+func (c *comparison) writing(modelName string) []string {
 	var names []string
 	for _, p := range c.pairs() {
-		if p.new.Kind != schema.Create && p.new.Kind != schema.Update || p.new.Model == nil {
+		if p.new.Kind != model.Create && p.new.Kind != model.Update || p.new.Model == nil {
 			continue
 		}
-		writes := p.new.Model.Name == model
+		writes := p.new.Model.Name == modelName
 		for _, in := range p.new.Writes {
 			for i, f := range in.Path {
 				// An input of only the id links a row and writes none.
-				writes = writes || f.IsRelation() && f.Target.Name == model && in.Path[i+1].Name != "id"
+				writes = writes || f.IsRelation() && f.Target.Name == modelName && in.Path[i+1].Name != "id"
 			}
 		}
 		if writes {
@@ -114,21 +114,21 @@ func (c *comparison) writing(model string) []string {
 }
 
 // validations compares @validates; status is the status of their errors.
-func (c *comparison) validations(subject string, actions []string, old, new []*schema.Validation, status string) {
-	isSame := func(before, v *schema.Validation) bool { return before.Text == c.asBefore(v.Text, v.Expression) }
-	find := func(list []*schema.Validation, is func(*schema.Validation) bool) *schema.Validation {
+func (c *comparison) validations(subject string, actions []string, old, new []*model.Validation, status string) {
+	isSame := func(before, v *model.Validation) bool { return before.Text == c.asBefore(v.Text, v.Expression) }
+	find := func(list []*model.Validation, is func(*model.Validation) bool) *model.Validation {
 		if at := slices.IndexFunc(list, is); at >= 0 {
 			return list[at]
 		}
 		return nil
 	}
 	for _, v := range old {
-		if find(new, func(after *schema.Validation) bool { return isSame(v, after) }) == nil {
+		if find(new, func(after *model.Validation) bool { return isSame(v, after) }) == nil {
 			c.found.add(Change{Compatible, OfError, subject, actions, "@validate " + v.Text + " removed", "everything that was accepted is still accepted"})
 		}
 	}
 	for _, v := range new {
-		switch before := find(old, func(before *schema.Validation) bool { return isSame(before, v) }); {
+		switch before := find(old, func(before *model.Validation) bool { return isSame(before, v) }); {
 		case before == nil:
 			c.found.add(Change{Breaking, OfError, subject, actions, "@validate " + v.Text + " added", "values that break it are refused with " + status})
 		case before.Message != v.Message && (before.Message != before.Text || v.Message != v.Text): // else both are the expression
@@ -139,7 +139,7 @@ func (c *comparison) validations(subject string, actions []string, old, new []*s
 }
 
 // uniques compares which values of a model must be unique.
-func (c *comparison) uniques(actions []string, before, m *schema.Model) {
+func (c *comparison) uniques(actions []string, before, m *model.Model) {
 	old, new := uniquesOf(before, m), uniquesOf(m, m)
 	for _, key := range missing(old, new) {
 		c.found.add(Change{Compatible, OfError, m.Name, actions, key + " need not be unique any more", "everything that was accepted is still accepted"})
@@ -151,8 +151,8 @@ func (c *comparison) uniques(actions []string, before, m *schema.Model) {
 
 // uniquesOf returns the keys of a model, with the names of its fields in its new
 // version.
-func uniquesOf(m, becomes *schema.Model) []string {
-	name := func(f *schema.Field) string {
+func uniquesOf(m, becomes *model.Model) []string {
+	name := func(f *model.Field) string {
 		for _, after := range becomes.Fields {
 			if after.RenamedFrom == f.Name {
 				return after.Name
@@ -180,15 +180,15 @@ func uniquesOf(m, becomes *schema.Model) []string {
 }
 
 // restrictions compares whether a row that is still referenced can be deleted.
-func (c *comparison) restrictions(before, m *schema.Model) {
+func (c *comparison) restrictions(before, m *model.Model) {
 	for _, f := range m.Fields {
 		old := fieldBefore(before, f)
-		if old == nil || f.OnDelete == "" || old.FK == nil || (old.OnDelete == schema.Restrict) == (f.OnDelete == schema.Restrict) {
+		if old == nil || f.OnDelete == "" || old.FK == nil || (old.OnDelete == model.Restrict) == (f.OnDelete == model.Restrict) {
 			continue
 		}
 		var actions []string
 		for _, p := range c.pairs() {
-			if p.new.Kind == schema.Delete && p.new.Model == f.Target && !p.new.Custom {
+			if p.new.Kind == model.Delete && p.new.Model == f.Target && !p.new.Custom {
 				actions = append(actions, p.name)
 			}
 		}
@@ -196,7 +196,7 @@ func (c *comparison) restrictions(before, m *schema.Model) {
 			continue
 		}
 		subject := m.Name + "." + f.Name
-		if f.OnDelete == schema.Restrict {
+		if f.OnDelete == model.Restrict {
 			c.found.add(Change{Breaking, OfError, subject, actions, "@onDelete(restrict)", "the delete of a row that it points to is refused with 400"})
 		} else {
 			c.found.add(Change{Compatible, OfError, subject, actions, fmt.Sprintf("@onDelete(%s), was restrict", f.OnDelete), "everything that was accepted is still accepted"})
@@ -205,7 +205,7 @@ func (c *comparison) restrictions(before, m *schema.Model) {
 }
 
 // fieldBefore returns the old version of a field, nil if there was none.
-func fieldBefore(before *schema.Model, f *schema.Field) *schema.Field {
+func fieldBefore(before *model.Model, f *model.Field) *model.Field {
 	if old := before.Field(f.Name); old != nil {
 		return old
 	}
@@ -213,7 +213,7 @@ func fieldBefore(before *schema.Model, f *schema.Field) *schema.Field {
 }
 
 // files compares which files a model accepts.
-func (c *comparison) files(actions []string, before, m *schema.Model) {
+func (c *comparison) files(actions []string, before, m *model.Model) {
 	for _, f := range m.Fields {
 		old := fieldBefore(before, f)
 		if old == nil || f.Type.Kind != expr.File || old.Type.Kind != expr.File {
@@ -238,7 +238,7 @@ func (c *comparison) files(actions []string, before, m *schema.Model) {
 	}
 }
 
-func patterns(f *schema.Field) string {
+func patterns(f *model.Field) string {
 	if len(f.Accepts) == 0 {
 		return "any type"
 	}
@@ -246,7 +246,7 @@ func patterns(f *schema.Field) string {
 }
 
 // acceptsAll tells whether a field accepts every type that it accepted before.
-func acceptsAll(f, old *schema.Field) bool {
+func acceptsAll(f, old *model.Field) bool {
 	if len(f.Accepts) == 0 {
 		return true
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/access"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // permissions compares the permissions: the matrices of the releases, the members of
@@ -42,7 +42,7 @@ func (c *comparison) uploads() {
 // roles compares the members of roles that both releases have.
 func (c *comparison) roles() {
 	for _, r := range c.new.Schema.Roles {
-		i := slices.IndexFunc(c.old.Schema.Roles, func(other *schema.Role) bool { return other.Name == r.Name })
+		i := slices.IndexFunc(c.old.Schema.Roles, func(other *model.Role) bool { return other.Name == r.Name })
 		if i < 0 {
 			continue
 		}
@@ -57,7 +57,7 @@ func (c *comparison) roles() {
 }
 
 // membersOf lists the members of a role: addresses, domains, and expressions in braces.
-func membersOf(r *schema.Role) []string {
+func membersOf(r *model.Role) []string {
 	members := append(slices.Clone(r.Emails), r.Domains...)
 	for _, e := range r.Expressions {
 		members = append(members, "{ "+e.Text+" }")
@@ -74,7 +74,7 @@ type difference struct {
 
 // verdicts compares the decisions of an action's rules for each class of callers, and
 // reports the same difference of several classes once.
-func (c *comparison) verdicts(a *schema.Action) {
+func (c *comparison) verdicts(a *model.Action) {
 	var order []difference
 	callers := map[difference][]string{}
 	for _, class := range c.classes() {
@@ -148,7 +148,7 @@ func (c *comparison) differences(old, new access.Decision) []difference {
 	return list
 }
 
-func textsOf(rules []*schema.Rule) []string {
+func textsOf(rules []*model.Rule) []string {
 	var texts []string
 	for _, r := range rules {
 		texts = append(texts, r.Text)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -49,7 +49,7 @@ func (c *comparison) nameBefore(p *expr.Path, names []string) {
 		return // it is implied by other words
 	}
 	for i, s := range p.Steps {
-		f, ok := s.(*schema.Field)
+		f, ok := s.(*model.Field)
 		if !ok {
 			continue
 		}
@@ -62,7 +62,7 @@ func (c *comparison) nameBefore(p *expr.Path, names []string) {
 			names[at+i] = before.Name
 		}
 	}
-	if in, ok := p.Input.(*schema.Input); ok && len(names) == 1 && len(in.Path) == 1 {
+	if in, ok := p.Input.(*model.Input); ok && len(names) == 1 && len(in.Path) == 1 {
 		if before := c.storedBefore(in.Path[0]); before != nil && in.Path[0].Name == names[0] {
 			names[0] = before.Name
 		}
@@ -78,7 +78,7 @@ func (c *comparison) valueBefore(enum, name string) string {
 }
 
 // valueNamed returns the value of an enum, or nil.
-func valueNamed(s *schema.Schema, enum, name string) *schema.EnumValue {
+func valueNamed(s *model.Schema, enum, name string) *model.EnumValue {
 	for _, e := range s.Enums {
 		for _, v := range e.Values {
 			if e.Name == enum && v.Name == name {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -34,7 +34,7 @@ func (c *comparison) rows() {
 }
 
 // wheres compares the conditions that rows must fulfil.
-func (c *comparison) wheres(actions []string, subject string, old, new []*schema.Where) {
+func (c *comparison) wheres(actions []string, subject string, old, new []*model.Where) {
 	var before, kept, added []string
 	for _, w := range old {
 		before = append(before, w.Text)
@@ -65,7 +65,7 @@ func missing(of, in []string) []string {
 }
 
 // orderOf words the order of a list.
-func orderOf(a *schema.Action) string {
+func orderOf(a *model.Action) string {
 	var keys []string
 	for _, k := range a.OrderBy {
 		name := ""
@@ -82,7 +82,7 @@ func orderOf(a *schema.Action) string {
 	return strings.Join(append(keys, "id"), ", ")
 }
 
-func unionNamed(s *schema.Schema, name string) *schema.Union {
+func unionNamed(s *model.Schema, name string) *model.Union {
 	for _, u := range s.Unions {
 		if u.Name == name {
 			return u
@@ -93,7 +93,7 @@ func unionNamed(s *schema.Schema, name string) *schema.Union {
 
 // arms compares the rows that make up a union. The permissions report for whom a new
 // arm widens access.
-func (c *comparison) arms(old, new *schema.Union) {
+func (c *comparison) arms(old, new *model.Union) {
 	var actions []string
 	for _, p := range c.pairs() {
 		if p.new.Union == new {
@@ -126,9 +126,9 @@ func (c *comparison) arms(old, new *schema.Union) {
 
 // mapping compares the values that an arm gives to the fields of its union. Rules of the
 // union read these fields, so another value there is another decision.
-func (c *comparison) mapping(actions []string, u *schema.Union, before, arm *schema.Arm) {
+func (c *comparison) mapping(actions []string, u *model.Union, before, arm *model.Arm) {
 	for _, v := range arm.Values {
-		i := slices.IndexFunc(before.Values, func(old *schema.ArmValue) bool { return old.Field.Name == v.Field.Name })
+		i := slices.IndexFunc(before.Values, func(old *model.ArmValue) bool { return old.Field.Name == v.Field.Name })
 		if i < 0 || isSameValue(before.Values[i].Value, v.Value) {
 			continue
 		}
@@ -141,7 +141,7 @@ func (c *comparison) mapping(actions []string, u *schema.Union, before, arm *sch
 }
 
 // isRuled tells whether a rule that applies to an action of a union reads a field.
-func isRuled(u *schema.Union, f *schema.UnionField) bool {
+func isRuled(u *model.Union, f *model.UnionField) bool {
 	for _, a := range u.Actions {
 		for _, r := range a.Rules {
 			if r.Expression == nil {
@@ -167,7 +167,7 @@ func isSameValue(old, new expr.Node) bool {
 	}
 	for i, s := range to.Steps {
 		before := from.Steps[i].StepName()
-		if f, ok := s.(*schema.Field); s.StepName() != before && (!ok || f.RenamedFrom != before) {
+		if f, ok := s.(*model.Field); s.StepName() != before && (!ok || f.RenamedFrom != before) {
 			return false
 		}
 	}
@@ -193,9 +193,9 @@ func valueText(n expr.Node) string {
 
 // precedence compares which of two arms of one model comes first: that one has the rows
 // that both of them take.
-func (c *comparison) precedence(actions []string, old, new *schema.Union) {
-	place := func(u *schema.Union, name string) int {
-		return slices.IndexFunc(u.Arms, func(arm *schema.Arm) bool { return arm.Name == name })
+func (c *comparison) precedence(actions []string, old, new *model.Union) {
+	place := func(u *model.Union, name string) int {
+		return slices.IndexFunc(u.Arms, func(arm *model.Arm) bool { return arm.Name == name })
 	}
 	for i, first := range new.Arms {
 		for _, second := range new.Arms[i+1:] {
@@ -207,7 +207,7 @@ func (c *comparison) precedence(actions []string, old, new *schema.Union) {
 	}
 }
 
-func armNamed(u *schema.Union, name string) *schema.Arm {
+func armNamed(u *model.Union, name string) *model.Arm {
 	for _, arm := range u.Arms {
 		if arm.Name == name {
 			return arm

@@ -3,7 +3,7 @@ package compatibility
 import (
 	"slices"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // shown compares the fields that records show. An addition to a record is nothing new to
@@ -18,14 +18,14 @@ func (c *comparison) shown() {
 }
 
 // showsRows tells whether an action answers records of a model.
-func showsRows(a *schema.Action) bool {
-	isKind := slices.Contains([]schema.Kind{schema.Get, schema.List, schema.Create, schema.Update}, a.Kind)
+func showsRows(a *model.Action) bool {
+	isKind := slices.Contains([]model.Kind{model.Get, model.List, model.Create, model.Update}, a.Kind)
 	return a.Model != nil && isKind
 }
 
 // uncovered notes the fields that a record newly shows, though they existed before. This replaces the note that they
 // are added to the result, whose subject begins at the record or at its component.
-func (c *comparison) uncovered(action, at string, old, new schema.Shape) {
+func (c *comparison) uncovered(action, at string, old, new model.Shape) {
 	for _, m := range new {
 		f := m.Field
 		before := c.storedBefore(f)
@@ -44,13 +44,13 @@ func (c *comparison) uncovered(action, at string, old, new schema.Shape) {
 }
 
 // isPartOf tells whether a record shows a field, or the row of which that is the key.
-func isPartOf(shape schema.Shape, f *schema.Field) bool {
+func isPartOf(shape model.Shape, f *model.Field) bool {
 	return shape.Member(f) != nil || f.FKOf != nil && shape.Member(f.FKOf) != nil
 }
 
 // storedBefore returns the field of the old release that a field was, or nil.
-func (c *comparison) storedBefore(f *schema.Field) *schema.Field {
-	i := slices.IndexFunc(c.old.Schema.Models, func(m *schema.Model) bool { return m.Name == f.Model.Name || m.Name == f.Model.RenamedFrom })
+func (c *comparison) storedBefore(f *model.Field) *model.Field {
+	i := slices.IndexFunc(c.old.Schema.Models, func(m *model.Model) bool { return m.Name == f.Model.Name || m.Name == f.Model.RenamedFrom })
 	if i < 0 {
 		return nil
 	}

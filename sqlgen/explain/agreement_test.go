@@ -17,7 +17,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/explain"
 	"github.com/sternpost/sternpost/sqlgen/install"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 const agreedSchema = `
@@ -181,13 +181,13 @@ func TestAgreement(t *testing.T) {
 					switch {
 					case strings.HasPrefix(e.Outcome, "null"):
 						got += " null"
-					case a.Kind == schema.List && e.Status == 200:
+					case a.Kind == model.List && e.Status == 200:
 						got += " rows " + strings.Join(shown(e), " ")
 					}
 					want := answer(t, server, request)
 					kind, _, _ := strings.Cut(want, " o")
 					answers[strings.TrimSpace(kind)]++
-					if e.Status == 0 && a.Kind == schema.Create && (want == "200" || want == "403") {
+					if e.Status == 0 && a.Kind == model.Create && (want == "200" || want == "403") {
 						continue // only the new row decides
 					}
 					if got != want {
@@ -205,7 +205,7 @@ func TestAgreement(t *testing.T) {
 }
 
 // inputsOf are requests for every row, and for a missing one.
-func inputsOf(t *testing.T, a *schema.Action) []string {
+func inputsOf(t *testing.T, a *model.Action) []string {
 	t.Helper()
 	var inputs []string
 	for i, id := range []string{"o1", "o2", "o3", "o4", "none"} {
@@ -276,7 +276,7 @@ func answer(t *testing.T, conn *pgx.Conn, r explain.Request) string {
 		t.Fatalf("call %s as %q with %s: %v", r.Action.Name, r.Caller, r.Input, err)
 	case result == "null":
 		return "200 null"
-	case r.Action.Kind != schema.List:
+	case r.Action.Kind != model.List:
 		return "200"
 	}
 	var page struct{ Results []struct{ ID string } }

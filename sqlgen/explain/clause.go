@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // Rule is the decision of one rule for the call.
 type Rule struct {
-	Rule    *schema.Rule
+	Rule    *model.Rule
 	Value   expr.Truth
 	Clauses []Clause // of its expression, the whole first, then its parts in the order written
 	Roles   []string // those that it asks for; none means any caller
@@ -40,7 +40,7 @@ type Operand struct {
 }
 
 // judge evaluates a rule against a row; without one, as early as that.
-func (c *call) judge(r *schema.Rule, of expr.Row) Rule {
+func (c *call) judge(r *model.Rule, of expr.Row) Rule {
 	if r.By != nil {
 		return c.judgeBy(r, of)
 	}
@@ -48,7 +48,7 @@ func (c *call) judge(r *schema.Rule, of expr.Row) Rule {
 	for _, role := range r.Roles {
 		j.Roles = append(j.Roles, role.Name)
 	}
-	hasRole := len(r.Roles) == 0 || slices.ContainsFunc(r.Roles, func(role *schema.Role) bool { return slices.Contains(c.roles, role.Name) })
+	hasRole := len(r.Roles) == 0 || slices.ContainsFunc(r.Roles, func(role *model.Role) bool { return slices.Contains(c.roles, role.Name) })
 	if !hasRole {
 		j.Value = expr.False
 	}
@@ -72,7 +72,7 @@ func (c *call) judge(r *schema.Rule, of expr.Row) Rule {
 
 // judgeBy is judge for a rule that asks for a role which the caller has by an expression:
 // the rule's own expression comes first.
-func (c *call) judgeBy(r *schema.Rule, of expr.Row) Rule {
+func (c *call) judgeBy(r *model.Rule, of expr.Row) Rule {
 	j := Rule{Rule: r, Value: expr.True, Roles: []string{r.Role.Name}}
 	var needs []string
 	for _, part := range []expr.Node{r.Rest, r.By.Expression} {

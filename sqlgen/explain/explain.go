@@ -13,13 +13,13 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // Request is a call that is not made.
 type Request struct {
-	Action  *schema.Action
+	Action  *model.Action
 	Caller  string            // the id of an Identity, or its e-mail; empty is anonymous
 	Input   json.RawMessage   // the body of the request, checked and in the form in which the server passes it on
 	Headers map[string]string // by snake form
@@ -29,7 +29,7 @@ type Request struct {
 }
 
 // Mentions returns the mentions of all expressions that decide on the calls of an action.
-func Mentions(a *schema.Action) expr.Mentioned {
+func Mentions(a *model.Action) expr.Mentioned {
 	var nodes []expr.Node
 	for _, w := range a.Wheres {
 		nodes = append(nodes, w.Expression)
@@ -47,7 +47,7 @@ func Mentions(a *schema.Action) expr.Mentioned {
 
 // Explanation says why a call is admitted or refused.
 type Explanation struct {
-	Action      *schema.Action
+	Action      *model.Action
 	Caller      Caller
 	Status      int        // the status of the answer, as far as rules decide it; 0 if the new row does
 	Outcome     string     // in words
@@ -67,7 +67,7 @@ type Caller struct {
 
 // Validation is a @validate of the action.
 type Validation struct {
-	Validation *schema.Validation
+	Validation *model.Validation
 	Value      expr.Truth
 }
 
@@ -87,8 +87,8 @@ const maxRows = 5
 // call is a request with the data to evaluate it.
 type call struct {
 	request Request
-	action  *schema.Action
-	schema  *schema.Schema
+	action  *model.Action
+	schema  *model.Schema
 	store   *store
 	call    expr.Call
 	inputs  map[string]any
@@ -97,14 +97,14 @@ type call struct {
 
 // Explain explains a call. It only reads, in a transaction whose role may read the
 // views of schema related.
-func Explain(ctx context.Context, tx pgx.Tx, s *schema.Schema, r Request) (*Explanation, error) {
+func Explain(ctx context.Context, tx pgx.Tx, s *model.Schema, r Request) (*Explanation, error) {
 	c := &call{request: r, action: r.Action, schema: s, store: newStore(ctx, tx, s)}
 	e := &Explanation{Action: r.Action}
 	if err := c.prepare(e); err != nil {
 		return nil, err
 	}
 	c.decide(e)
-	if c.store.isFull && c.action.Kind != schema.List {
+	if c.store.isFull && c.action.Kind != model.List {
 		e.Notes = append(e.Notes, fmt.Sprintf("only the first %d of the possible rows were read", maxCandidates))
 	}
 	if c.store.err != nil {
@@ -150,11 +150,11 @@ func (c *call) prepare(e *Explanation) error {
 
 // identity returns the row of the caller.
 func (c *call) identity() (*row, error) {
-	model := c.store.models["Identity"]
-	if r := c.store.existing(model, c.request.Caller); r != nil || c.store.err != nil {
+	identities := c.store.models["Identity"]
+	if r := c.store.existing(identities, c.request.Caller); r != nil || c.store.err != nil {
 		return r, c.store.err
 	}
-	found := c.store.find(model, []condition{{[]*schema.Field{model.Field("email")}, c.request.Caller}}, 10)
+	found := c.store.find(identities, []condition{{[]*model.Field{identities.Field("email")}, c.request.Caller}}, 10)
 	switch {
 	case c.store.err != nil:
 		return nil, c.store.err
@@ -178,7 +178,7 @@ func (e *CallerError) Error() string { return fmt.Sprintf(e.problem, e.Caller) }
 // addRolesByExpression adds the roles that the caller has by an expression.
 func (c *call) addRolesByExpression() {
 	for _, r := range c.schema.Roles {
-		holds := slices.ContainsFunc(r.Expressions, func(e *schema.Membership) bool { return expr.Early(c.call, e.Expression) == expr.True })
+		holds := slices.ContainsFunc(r.Expressions, func(e *model.Membership) bool { return expr.Early(c.call, e.Expression) == expr.True })
 		if holds && !slices.Contains(c.roles, r.Name) {
 			c.roles = append(c.roles, r.Name)
 		}
@@ -186,7 +186,7 @@ func (c *call) addRolesByExpression() {
 }
 
 // rolesOf returns the roles of a caller with an e-mail.
-func rolesOf(s *schema.Schema, email string, verified bool) []string {
+func rolesOf(s *model.Schema, email string, verified bool) []string {
 	if email == "" || !verified {
 		return nil
 	}
@@ -205,8 +205,8 @@ func rolesOf(s *schema.Schema, email string, verified bool) []string {
 // is not verified.
 func (c *call) noteMissed(e *Explanation, roles []string) {
 	for _, name := range roles {
-		isNamed := slices.ContainsFunc(c.action.Rules, func(r *schema.Rule) bool {
-			return slices.ContainsFunc(r.Roles, func(role *schema.Role) bool { return role.Name == name })
+		isNamed := slices.ContainsFunc(c.action.Rules, func(r *model.Rule) bool {
+			return slices.ContainsFunc(r.Roles, func(role *model.Role) bool { return role.Name == name })
 		})
 		if isNamed {
 			e.Notes = append(e.Notes, fmt.Sprintf("%s is not verified, and so does not have the role %s", e.Caller.Email, name))
@@ -240,11 +240,11 @@ func (c *call) decide(e *Explanation) {
 		return
 	}
 	switch c.action.Kind {
-	case schema.Get, schema.Update, schema.Delete:
+	case model.Get, model.Update, model.Delete:
 		c.pin(e)
-	case schema.List:
+	case model.List:
 		c.list(e)
-	case schema.Create:
+	case model.Create:
 		c.create(e)
 	default:
 		e.Status, e.Outcome = 200, "admitted before any row is read"
@@ -282,7 +282,7 @@ func (c *call) explainRow(e *Explanation, id string) {
 
 // named returns the rows of the action's model or union that have an id.
 func (c *call) named(id string) []expr.Row {
-	one := func(m *schema.Model) []*row {
+	one := func(m *model.Model) []*row {
 		if r := c.store.existing(m, id); r != nil {
 			return []*row{r}
 		}
@@ -293,7 +293,7 @@ func (c *call) named(id string) []expr.Row {
 
 // fromSources returns rows of the action's model, or those of its union that come
 // from such rows.
-func (c *call) fromSources(sources func(*schema.Model) []*row) []expr.Row {
+func (c *call) fromSources(sources func(*model.Model) []*row) []expr.Row {
 	var rows []expr.Row
 	if c.action.Union != nil {
 		for _, r := range c.store.arms(c.action.Union, sources) {
@@ -346,7 +346,7 @@ func (c *call) isSelected(r expr.Row) bool {
 
 // pin explains a get, update or delete by the row that it finds.
 func (c *call) pin(e *Explanation) {
-	if c.action.Kind != schema.Get {
+	if c.action.Kind != model.Get {
 		e.Notes = append(e.Notes, "the write itself is not tried: constraints may refuse it")
 	}
 	var found []expr.Row
@@ -411,7 +411,7 @@ func (c *call) refuseLinks(e *Explanation) {
 }
 
 // linked returns the model whose ids an input links the action's row to, or nil.
-func linked(path []*schema.Field) *schema.Model {
+func linked(path []*model.Field) *model.Model {
 	switch {
 	case len(path) == 1 && path[0].FKOf != nil:
 		return path[0].FKOf.Target
@@ -423,7 +423,7 @@ func linked(path []*schema.Field) *schema.Model {
 
 // selected returns the rows that satisfy conditions and the @wheres.
 func (c *call) selected(conditions []condition) []expr.Row {
-	rows := c.fromSources(func(m *schema.Model) []*row {
+	rows := c.fromSources(func(m *model.Model) []*row {
 		if c.action.Union != nil {
 			conditions = c.unionID(m)
 		}
@@ -434,9 +434,9 @@ func (c *call) selected(conditions []condition) []expr.Row {
 
 // unionID returns the condition on the source rows of a union for a look-up by id; none
 // without such an input.
-func (c *call) unionID(m *schema.Model) []condition {
+func (c *call) unionID(m *model.Model) []condition {
 	if value, given := c.inputs["id"]; given {
-		return []condition{{[]*schema.Field{m.Field("id")}, value}}
+		return []condition{{[]*model.Field{m.Field("id")}, value}}
 	}
 	return nil
 }
@@ -469,7 +469,7 @@ func sameValue(t expr.Type, a, b any) bool {
 
 // concludeRow gives the outcome of a get, update or delete for the row that it found.
 func (c *call) concludeRow(e *Explanation) {
-	isGet := c.action.Kind == schema.Get
+	isGet := c.action.Kind == model.Get
 	missing := ""
 	switch {
 	case len(e.Rows) == 0:
@@ -518,7 +518,7 @@ func (c *call) list(e *Explanation) {
 		}
 	}
 	filtered := ""
-	rows := c.fromSources(func(m *schema.Model) []*row {
+	rows := c.fromSources(func(m *model.Model) []*row {
 		if c.action.Union != nil {
 			filtered = "; filters of the request are not applied"
 			return c.store.find(m, nil, maxCandidates)

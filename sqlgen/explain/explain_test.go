@@ -19,7 +19,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/manifest"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -46,7 +46,7 @@ func TestGolden(t *testing.T) {
 }
 
 // check checks the project of an archive.
-func check(t *testing.T, archive *txtar.Archive) (*schema.Schema, *sqlgen.Project) {
+func check(t *testing.T, archive *txtar.Archive) (*model.Schema, *sqlgen.Project) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range archive.Files {
@@ -81,7 +81,7 @@ func check(t *testing.T, archive *txtar.Archive) (*schema.Schema, *sqlgen.Projec
 func tables(t *testing.T, archive *txtar.Archive, rows string) *pgx.Conn {
 	t.Helper()
 	s, _ := check(t, archive)
-	bare := &schema.Schema{Config: s.Config, Enums: s.Enums, Models: s.Models}
+	bare := &model.Schema{Config: s.Config, Enums: s.Enums, Models: s.Models}
 	for _, m := range s.Models {
 		m.Rules, m.Actions, m.Validations = nil, nil, nil
 	}
@@ -99,7 +99,7 @@ func tables(t *testing.T, archive *txtar.Archive, rows string) *pgx.Conn {
 }
 
 // explained explains a call that is written as the action and key=value pairs.
-func explained(t *testing.T, conn *pgx.Conn, s *schema.Schema, call string) string {
+func explained(t *testing.T, conn *pgx.Conn, s *model.Schema, call string) string {
 	t.Helper()
 	words := strings.Fields(call)
 	r := explain.Request{Headers: map[string]string{}, Secrets: map[string]string{"SHOP_KEY": "s3cret"}}
@@ -135,7 +135,7 @@ func explained(t *testing.T, conn *pgx.Conn, s *schema.Schema, call string) stri
 }
 
 // run explains a request in a transaction that can only read.
-func run(t *testing.T, conn *pgx.Conn, s *schema.Schema, r explain.Request) (*explain.Explanation, error) {
+func run(t *testing.T, conn *pgx.Conn, s *model.Schema, r explain.Request) (*explain.Explanation, error) {
 	t.Helper()
 	tx, err := conn.BeginTx(t.Context(), pgx.TxOptions{AccessMode: pgx.ReadOnly})
 	if err != nil {

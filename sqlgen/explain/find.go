@@ -6,8 +6,8 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -19,18 +19,18 @@ const maxCandidates = 1000
 // that ends in a to-one compares the id of its row, and one without steps the id of the
 // row itself.
 type condition struct {
-	path  []*schema.Field
+	path  []*model.Field
 	value any // as a literal has it; nil means null
 }
 
 // find returns the rows of a model that satisfy conditions, in the order of their
 // ids. Conditions that pass one to-many are about one and the same child.
-func (s *store) find(m *schema.Model, conditions []condition, limit int) []*row {
+func (s *store) find(m *model.Model, conditions []condition, limit int) []*row {
 	return s.findFiltered(m, conditions, limit, "")
 }
 
 // findFiltered is find among the rows that a filter leaves, a condition on the table with arguments.
-func (s *store) findFiltered(m *schema.Model, conditions []condition, limit int, filter string, args ...any) []*row {
+func (s *store) findFiltered(m *model.Model, conditions []condition, limit int, filter string, args ...any) []*row {
 	q := query{args: args}
 	text := "select t.id from " + view(m) + " as t where true"
 	if filter != "" {
@@ -59,8 +59,8 @@ type query struct {
 // where writes the conditions on the row that depth steps of their paths lead to.
 func (q *query) where(alias string, conditions []condition, depth int) string {
 	var parts []string
-	var relations []*schema.Field
-	below := map[*schema.Field][]condition{}
+	var relations []*model.Field
+	below := map[*model.Field][]condition{}
 	for _, c := range conditions {
 		if len(c.path) == depth {
 			parts = append(parts, q.equal(alias+".id", expr.Type{Kind: expr.ID}, c.value))
@@ -84,7 +84,7 @@ func (q *query) where(alias string, conditions []condition, depth int) string {
 
 // related writes the conditions on a row to which a relation leads. Without such a row,
 // its values are null.
-func (q *query) related(alias string, f *schema.Field, conditions []condition, depth int) string {
+func (q *query) related(alias string, f *model.Field, conditions []condition, depth int) string {
 	q.aliases++
 	to := fmt.Sprint("t", q.aliases)
 	link := to + ".id = " + alias + "." + pg.Ident(f.Column)
@@ -153,7 +153,7 @@ func (c *call) looked() []condition {
 }
 
 // isGiven tells whether none of the inputs of a pinning set is absent.
-func (c *call) isGiven(set []*schema.Equality) bool {
+func (c *call) isGiven(set []*model.Equality) bool {
 	for _, e := range set {
 		if e.Input != nil {
 			if _, given := c.inputs[e.Input.Name]; !given {
@@ -205,7 +205,7 @@ func (c *call) equality(row, other expr.Node) (condition, bool) {
 	}
 	var found condition
 	for _, step := range path.Steps {
-		f, isField := step.(*schema.Field)
+		f, isField := step.(*model.Field)
 		if !isField { // of a union, whose rows are found in another way
 			return condition{}, false
 		}

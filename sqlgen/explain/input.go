@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // readInputs returns the inputs that expressions can name by their flat names, in the form
 // of literals. The request has been checked against the published schema, and its values
 // are in the one form in which the server passes them on. A name that both lists of an
 // update have means the read input, as in rules.
-func readInputs(a *schema.Action, request json.RawMessage) (map[string]any, error) {
+func readInputs(a *model.Action, request json.RawMessage) (map[string]any, error) {
 	var body map[string]any
 	if len(request) > 0 {
 		decoder := json.NewDecoder(strings.NewReader(string(request)))
@@ -28,7 +28,7 @@ func readInputs(a *schema.Action, request json.RawMessage) (map[string]any, erro
 		if !in.Explicit {
 			path = pathName(in.Path)
 		}
-		if a.Kind == schema.Update {
+		if a.Kind == model.Update {
 			path = "values." + path
 		}
 		if value, given := at(body, path); given {
@@ -36,11 +36,11 @@ func readInputs(a *schema.Action, request json.RawMessage) (map[string]any, erro
 		}
 	}
 	for _, in := range a.Reads {
-		if in.Message != nil || a.Kind == schema.List && !in.Explicit {
+		if in.Message != nil || a.Kind == model.List && !in.Explicit {
 			continue // no expression can name it
 		}
 		path := in.Name
-		if a.Kind == schema.Update || a.Kind == schema.List {
+		if a.Kind == model.Update || a.Kind == model.List {
 			path = "where." + path
 		}
 		if value, given := at(body, path); given {
@@ -52,7 +52,7 @@ func readInputs(a *schema.Action, request json.RawMessage) (map[string]any, erro
 	return inputs, nil
 }
 
-func pathName(path []*schema.Field) string {
+func pathName(path []*model.Field) string {
 	var names []string
 	for _, f := range path {
 		names = append(names, f.Name)

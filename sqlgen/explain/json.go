@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -12,7 +12,7 @@ import (
 type (
 	jsonExplanation struct {
 		Action      string           `json:"action"`
-		Kind        schema.Kind      `json:"kind"`
+		Kind        model.Kind       `json:"kind"`
 		Model       string           `json:"model"`
 		Caller      *jsonCaller      `json:"caller"` // null is anonymous
 		Status      *int             `json:"status"` // null if the new row decides

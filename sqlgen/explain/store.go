@@ -10,8 +10,8 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // store reads rows on demand, each once. The interpreter takes no errors from rows: the
@@ -19,19 +19,19 @@ import (
 type store struct {
 	ctx    context.Context
 	tx     pgx.Tx
-	models map[string]*schema.Model
+	models map[string]*model.Model
 	rows   map[rowKey]*row
 	isFull bool // whether a query left out rows beyond its limit
 	err    error
 }
 
 type rowKey struct {
-	model *schema.Model
+	model *model.Model
 	id    string
 }
 
-func newStore(ctx context.Context, tx pgx.Tx, s *schema.Schema) *store {
-	st := &store{ctx: ctx, tx: tx, models: map[string]*schema.Model{}, rows: map[rowKey]*row{}}
+func newStore(ctx context.Context, tx pgx.Tx, s *model.Schema) *store {
+	st := &store{ctx: ctx, tx: tx, models: map[string]*model.Model{}, rows: map[rowKey]*row{}}
 	for _, m := range s.Models {
 		st.models[m.Name] = m
 	}
@@ -46,7 +46,7 @@ func (s *store) fail(what string, err error) {
 }
 
 // row returns the row of a model with an id, without a check that it exists.
-func (s *store) row(m *schema.Model, id string) *row {
+func (s *store) row(m *model.Model, id string) *row {
 	key := rowKey{m, id}
 	if s.rows[key] == nil {
 		s.rows[key] = &row{store: s, model: m, id: id, related: map[string][]expr.Row{}}
@@ -55,7 +55,7 @@ func (s *store) row(m *schema.Model, id string) *row {
 }
 
 // existing returns the row of a model that has an id, nil if there is none.
-func (s *store) existing(m *schema.Model, id string) *row {
+func (s *store) existing(m *model.Model, id string) *row {
 	r := s.row(m, id)
 	if r.load(); r.values == nil {
 		return nil
@@ -81,7 +81,7 @@ func (s *store) ids(query string, args ...any) []string {
 // row is a row of a model as the interpreter sees it.
 type row struct {
 	store   *store
-	model   *schema.Model
+	model   *model.Model
 	id      string
 	loaded  bool
 	values  map[string]any // by field; nil if the row does not exist
@@ -132,10 +132,10 @@ func (r *row) load() {
 }
 
 // view is the view through which rows of a model are read.
-func view(m *schema.Model) string { return pg.Qualified("related", m.Table) }
+func view(m *model.Model) string { return pg.Qualified("related", m.Table) }
 
 // readable is the value of a field's column, of a row t, in the form of a literal.
-func readable(f *schema.Field) string {
+func readable(f *model.Field) string {
 	column := "t." + pg.Ident(f.Column)
 	if f.Type.Kind.IsOpaque() {
 		return "case when " + column + " is not null then true end"

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -75,7 +75,7 @@ func writeRow(b *strings.Builder, e *Explanation, r Row) {
 		fmt.Fprintf(b, "\nrow %s: the conditions of the action leave it out\n", name)
 	case r.Admitted:
 		fmt.Fprintf(b, "\nrow %s: admitted\n", name)
-	case e.Action.Kind == schema.List:
+	case e.Action.Kind == model.List:
 		fmt.Fprintf(b, "\nrow %s: left out\n", name)
 	default:
 		fmt.Fprintf(b, "\nrow %s: refused\n", name)

@@ -2,13 +2,13 @@ package explain
 
 import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // unionRow is a row of a union: that of an arm's model, with the arm's mapping in
 // place of the fields.
 type unionRow struct {
-	arm    *schema.Arm
+	arm    *model.Arm
 	source *row
 }
 
@@ -57,7 +57,7 @@ func (r unionRow) Related(field string) []expr.Row {
 
 // arms returns the rows of a union that come from these source rows: those that
 // satisfy the conditions of the arm, and of no arm of the same model before it.
-func (s *store) arms(u *schema.Union, sources func(*schema.Model) []*row) []unionRow {
+func (s *store) arms(u *model.Union, sources func(*model.Model) []*row) []unionRow {
 	var rows []unionRow
 	taken := map[*row]bool{}
 	for _, arm := range u.Arms {

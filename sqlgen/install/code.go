@@ -10,10 +10,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/code"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -144,7 +144,7 @@ func checkCode(ctx context.Context, tx pgx.Tx, db *pg.Database) error {
 	}
 	for _, f := range all {
 		if f.Escalates {
-			c.errs.Add(schema.FunctionSearchPath, c.definition(f.Name, ""),
+			c.errs.Add(check.FunctionSearchPath, c.definition(f.Name, ""),
 				fmt.Sprintf("functions.%s is security definer and does not pin its search_path: add set search_path = pg_catalog, pg_temp", f.Name))
 		}
 	}
@@ -231,17 +231,17 @@ func (c *codeCheck) signature(s *pg.Signature, wanted declared, all []declared) 
 	case len(fitting) == 1:
 		return
 	case len(fitting) > 1:
-		c.errs.Add(schema.FunctionSignature, place, fmt.Sprintf("several functions %s.%s fit the %s", s.Schema, s.Name, s.Origin.Of))
+		c.errs.Add(check.FunctionSignature, place, fmt.Sprintf("several functions %s.%s fit the %s", s.Schema, s.Name, s.Origin.Of))
 		return
 	case len(called) == 0:
-		c.errs.Add(schema.FunctionSignature, place, fmt.Sprintf("the function of the %s is missing", s.Origin.Of), expected(s))
+		c.errs.Add(check.FunctionSignature, place, fmt.Sprintf("the function of the %s is missing", s.Origin.Of), expected(s))
 		return
 	}
 	notes := []syntax.Note{expected(s)}
 	for _, f := range called {
 		notes = append(notes, syntax.Note{Message: "found:    " + f.text()})
 	}
-	c.errs.Add(schema.FunctionSignature, place, fmt.Sprintf("%s.%s is not the function that the %s calls", s.Schema, s.Name, s.Origin.Of), notes...)
+	c.errs.Add(check.FunctionSignature, place, fmt.Sprintf("%s.%s is not the function that the %s calls", s.Schema, s.Name, s.Origin.Of), notes...)
 }
 
 func expected(s *pg.Signature) syntax.Note {

@@ -359,7 +359,7 @@ func TestCodeThatFits(t *testing.T) {
 func TestExamplesOfCodes(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
-	file, err := parser.ParseFile(token.NewFileSet(), "../schema/codes.go", nil, parser.ParseComments)
+	file, err := parser.ParseFile(token.NewFileSet(), "../check/codes.go", nil, parser.ParseComments)
 	if err != nil {
 		t.Fatal(err)
 	}

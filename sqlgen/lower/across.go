@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // An aggregate behind a to-one may have a condition that names the reading row, and then has another value for each
@@ -17,7 +17,7 @@ import (
 
 // across describes a part that is made of rows that point to a third one.
 type across struct {
-	third *schema.Model
+	third *model.Model
 	match string   // the column of the owner that leads to the third row
 	link  string   // the column of the other rows that leads to it
 	own   []string // the columns of the owner that the condition reads
@@ -37,7 +37,7 @@ func reach(p *expr.Path) (toOnes, toManys int) {
 }
 
 // acrossPart returns the part that holds an aggregate whose condition names the row of a model.
-func (l *lowering) acrossPart(m *schema.Model, a *expr.Aggregate, function string) *part {
+func (l *lowering) acrossPart(m *model.Model, a *expr.Aggregate, function string) *part {
 	steps := a.Path.Steps
 	toOnes, toManys := reach(a.Path)
 	last := field(steps[toOnes+toManys-1])
@@ -50,7 +50,7 @@ func (l *lowering) acrossPart(m *schema.Model, a *expr.Aggregate, function strin
 		}
 		return expr.RowPath(other.Name, append(path, rest...), a.Path.Span())
 	}
-	column := func(m *schema.Model, p *expr.Path) string { return l.over(m, "").ownColumn(p).(*pg.ColumnRef).Name }
+	column := func(m *model.Model, p *expr.Path) string { return l.over(m, "").ownColumn(p).(*pg.ColumnRef).Name }
 
 	third := expr.RowPath(m.Name, steps[:toOnes], a.Path.Span())
 	by := &across{third: field(steps[toOnes-1]).Target, match: column(m, third), link: column(other, back(0, nil))}
@@ -85,7 +85,7 @@ func (l *lowering) acrossPart(m *schema.Model, a *expr.Aggregate, function strin
 }
 
 // acrossColumns returns the columns by which triggers find the rows of a model on either side.
-func (l *lowering) acrossColumns(m *schema.Model) []string {
+func (l *lowering) acrossColumns(m *model.Model) []string {
 	var columns []string
 	add := func(column string) {
 		if !slices.Contains(columns, column) {

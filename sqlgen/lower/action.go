@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // action lowers an action to its functions.
-func (l *lowering) action(a *schema.Action) []*pg.Function {
+func (l *lowering) action(a *model.Action) []*pg.Function {
 	functions := l.body(a)
 	if isPrepared(a) {
 		functions = append(functions, l.decideFirst(a))
@@ -20,9 +20,9 @@ func (l *lowering) action(a *schema.Action) []*pg.Function {
 }
 
 // body lowers the body of an action.
-func (l *lowering) body(a *schema.Action) []*pg.Function {
+func (l *lowering) body(a *model.Action) []*pg.Function {
 	switch {
-	case a.Union != nil && a.Kind == schema.Get:
+	case a.Union != nil && a.Kind == model.Get:
 		return []*pg.Function{l.unionGet(a)}
 	case a.Union != nil:
 		return append(l.unionList(a), l.facetsOf(a)...)
@@ -30,15 +30,15 @@ func (l *lowering) body(a *schema.Action) []*pg.Function {
 		return []*pg.Function{l.custom(a)}
 	}
 	switch a.Kind {
-	case schema.Get:
+	case model.Get:
 		return []*pg.Function{l.get(a)}
-	case schema.List:
+	case model.List:
 		return l.list(a)
-	case schema.Create:
+	case model.Create:
 		return []*pg.Function{l.create(a)}
-	case schema.Update:
+	case model.Update:
 		return []*pg.Function{l.update(a)}
-	case schema.Delete:
+	case model.Delete:
 		return []*pg.Function{l.deletion(a)}
 	}
 	panic(fmt.Sprintf("lower: an action of kind %s was not refused", a.Kind))
@@ -47,8 +47,8 @@ func (l *lowering) body(a *schema.Action) []*pg.Function {
 // functionName is the name of an action's function. PL/pgSQL lets parameters, the columns of its answer and FOUND be
 // qualified by the name of the function. If a function had the name of a table that it reads, of a second alias of one,
 // or of the rows of its union, PL/pgSQL would take a column there for them.
-func functionName(a *schema.Action) string {
-	isRead := func(m *schema.Model) bool { return isAliasOf(m.Table, a.Function) }
+func functionName(a *model.Action) string {
+	isRead := func(m *model.Model) bool { return isAliasOf(m.Table, a.Function) }
 	if slices.ContainsFunc(modelsRead(a), isRead) || isAliasOf(tableOf(a), a.Function) {
 		return a.Function + "__action"
 	}
@@ -64,9 +64,9 @@ func isAliasOf(table, name string) bool {
 // modelsRead returns the models whose tables an action's functions read, or could:
 // its own, those that it embeds, and those that its inputs and expressions lead
 // through.
-func modelsRead(a *schema.Action) []*schema.Model {
-	var models []*schema.Model
-	add := func(m *schema.Model) {
+func modelsRead(a *model.Action) []*model.Model {
+	var models []*model.Model
+	add := func(m *model.Model) {
 		if m != nil && !slices.Contains(models, m) {
 			models = append(models, m)
 		}
@@ -77,8 +77,8 @@ func modelsRead(a *schema.Action) []*schema.Model {
 			add(arm.Model)
 		}
 	}
-	var addShown func(schema.Shape)
-	addShown = func(shape schema.Shape) {
+	var addShown func(model.Shape)
+	addShown = func(shape model.Shape) {
 		for _, m := range shape {
 			add(m.Field.Target)
 			addShown(m.Shape)
@@ -94,7 +94,7 @@ func modelsRead(a *schema.Action) []*schema.Model {
 	}
 	for _, p := range expr.Paths(append(expressions(a), armExpressions(a)...)...) {
 		for _, s := range p.Steps {
-			if f, ok := s.(*schema.Field); ok {
+			if f, ok := s.(*model.Field); ok {
 				add(f.Model)
 				add(f.Target)
 			}
@@ -104,7 +104,7 @@ func modelsRead(a *schema.Action) []*schema.Model {
 }
 
 // armExpressions returns the expressions of the arms of a union's action.
-func armExpressions(a *schema.Action) []expr.Node {
+func armExpressions(a *model.Action) []expr.Node {
 	if a.Union == nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func armExpressions(a *schema.Action) []expr.Node {
 }
 
 // expressions returns every expression of an action.
-func expressions(a *schema.Action) []expr.Node {
+func expressions(a *model.Action) []expr.Node {
 	var nodes []expr.Node
 	for _, w := range a.Wheres {
 		nodes = append(nodes, w.Expression)
@@ -146,17 +146,17 @@ var (
 // a pointer adds steps or variables to the function. A type that needs more than that holds its builder in the field b
 // and keeps the same rule.
 type builder struct {
-	action *schema.Action
-	model  *schema.Model
+	action *model.Action
+	model  *model.Model
 	table  string
 	fn     *pg.Function
 	names  *pg.Names // of variables
 	closed bool      // whether no caller can be admitted, so that nothing follows
 
-	isDeciding  bool            // whether the function only decides, and reads nothing under row security
-	bound       []*schema.Input // the inputs that policies read
-	tellsCaller bool            // whether the functions that end the call look for the caller
-	readsZone   bool            // whether periods of the filter begin with the caller's day
+	isDeciding  bool           // whether the function only decides, and reads nothing under row security
+	bound       []*model.Input // the inputs that policies read
+	tellsCaller bool           // whether the functions that end the call look for the caller
+	readsZone   bool           // whether periods of the filter begin with the caller's day
 
 	early        early // what the rules decide before any row is read
 	isNamed      bool  // whether the caller was not looked for; then a found row proves that the caller exists
@@ -164,19 +164,19 @@ type builder struct {
 
 	asked map[expr.Node]pg.Expr // the answers to parts of the rules that are evaluated before custom code runs, as variables
 
-	inputs []*pg.Variable            // variables that hold inputs, declared before the others
-	values map[*schema.Input]pg.Expr // values of the held inputs
-	held   []*pg.Variable            // variables that hold what the rules of a list compare rows with
-	given  map[*schema.Input]pg.Expr // whether a request gives an input; nil where the body of the request shows it
+	inputs []*pg.Variable           // variables that hold inputs, declared before the others
+	values map[*model.Input]pg.Expr // values of the held inputs
+	held   []*pg.Variable           // variables that hold what the rules of a list compare rows with
+	given  map[*model.Input]pg.Expr // whether a request gives an input; nil where the body of the request shows it
 }
 
 // begin starts a function of an action: it enters the context, then refuses callers whom no row could help.
-func (l *lowering) begin(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
+func (l *lowering) begin(a *model.Action, name, title string, volatility pg.Volatility) *builder {
 	return l.beginWith(a, name, title, volatility, nil)
 }
 
 // beginWith is begin for a function for forms of a list.
-func (l *lowering) beginWith(a *schema.Action, name, title string, volatility pg.Volatility, forms []argument) *builder {
+func (l *lowering) beginWith(a *model.Action, name, title string, volatility pg.Volatility, forms []argument) *builder {
 	b := l.enter(a, name, title, volatility, forms)
 	b.refuseEarly()
 	b.validate()
@@ -185,7 +185,7 @@ func (l *lowering) beginWith(a *schema.Action, name, title string, volatility pg
 }
 
 // tableOf is the name that queries give the rows of an action.
-func tableOf(a *schema.Action) string {
+func tableOf(a *model.Action) string {
 	if a.Union != nil {
 		return a.Union.Table
 	}
@@ -193,7 +193,7 @@ func tableOf(a *schema.Action) string {
 }
 
 // ownerOf names what an action belongs to, for comments.
-func ownerOf(a *schema.Action) string {
+func ownerOf(a *model.Action) string {
 	if a.Union != nil {
 		return "union " + a.Union.Name
 	}
@@ -203,7 +203,7 @@ func ownerOf(a *schema.Action) string {
 // refuseEarly ends the call of a caller whom the rules refuse for every row.
 func (b *builder) refuseEarly() {
 	b.early = decider{expression: b.expressionWithoutRow(ruleLogic)}.decideEarly(b.action.Rules)
-	if b.action.Kind == schema.List && !b.action.Custom && b.judgesRows() {
+	if b.action.Kind == model.List && !b.action.Custom && b.judgesRows() {
 		b.early = early{holds: b.known(b.early.holds), fails: b.known(b.early.fails)}
 		b.fn.Settings = append(b.fn.Settings, pg.Setting{Name: "random_page_cost", Value: "1.1"})
 	}
@@ -278,12 +278,12 @@ func (b *builder) finish() *pg.Function {
 
 // hasColumnLikeVariable tells whether a column, or a table as a whole, has the name of an argument of an action's
 // function, or begins as its variables do: Postgres would report the bare name as ambiguous.
-func hasColumnLikeVariable(a *schema.Action, arguments []pg.Argument) bool {
+func hasColumnLikeVariable(a *model.Action, arguments []pg.Argument) bool {
 	isLike := func(name string) bool {
 		return strings.HasPrefix(name, "v_") || slices.ContainsFunc(arguments, func(a pg.Argument) bool { return a.Name == name })
 	}
 	for _, m := range modelsRead(a) {
-		if isLike(m.Table) || slices.ContainsFunc(m.Stored(), func(f *schema.Field) bool { return isLike(f.Column) }) {
+		if isLike(m.Table) || slices.ContainsFunc(m.Stored(), func(f *model.Field) bool { return isLike(f.Column) }) {
 			return true
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // A function that takes no rows below its own takes each input as an argument of its type. Behind them it takes the
@@ -29,37 +29,37 @@ var (
 // argument is an argument that takes a part of a request, or tells whether a request gives it.
 type argument struct {
 	pg.Argument
-	path  string        // of the part in the body of the request, dotted
-	input *schema.Input // nil for the page of a list
+	path  string       // of the part in the body of the request, dotted
+	input *model.Input // nil for the page of a list
 	given bool
 }
 
 // takesArguments tells whether the function of an action takes its inputs one by one.
-func takesArguments(a *schema.Action) bool {
+func takesArguments(a *model.Action) bool {
 	switch a.Kind {
-	case schema.Get, schema.Delete:
-	case schema.Create, schema.Update:
+	case model.Get, model.Delete:
+	case model.Create, model.Update:
 		if len(levels(a).children) > 0 {
 			return false
 		}
 	default:
 		return false
 	}
-	if a.Custom || isPrepared(a) || slices.ContainsFunc(a.Reads, func(in *schema.Input) bool { return in.Optional }) {
+	if a.Custom || isPrepared(a) || slices.ContainsFunc(a.Reads, func(in *model.Input) bool { return in.Optional }) {
 		return false
 	}
 	return mayTake(a, a.Function, argumentsOf(a))
 }
 
 // takesFormArguments tells whether the function for the forms of a list can take its arguments.
-func takesFormArguments(a *schema.Action, function string, sets []operatorSet) bool {
+func takesFormArguments(a *model.Action, function string, sets []operatorSet) bool {
 	return !a.Custom && mayTake(a, function, formArguments(a, sets))
 }
 
 // mayTake tells whether a function can take arguments of these names and types.
-func mayTake(a *schema.Action, function string, arguments []argument) bool {
+func mayTake(a *model.Action, function string, arguments []argument) bool {
 	names := []string{callerArgument.Name, tokenArgument.Name, contextArgument.Name}
-	if a.Kind == schema.List {
+	if a.Kind == model.List {
 		names = append(names, formArgument.Name)
 	}
 	for _, argument := range arguments {
@@ -72,16 +72,16 @@ func mayTake(a *schema.Action, function string, arguments []argument) bool {
 	if len(names)-1 > maxInputs || slices.ContainsFunc(names, func(name string) bool { return isMeantOtherwise(name, a) }) {
 		return false
 	}
-	return !slices.ContainsFunc(modelsRead(a), func(m *schema.Model) bool {
+	return !slices.ContainsFunc(modelsRead(a), func(m *model.Model) bool {
 		return isAliasOf(m.Table, function) // arguments could be qualified by it, as columns are
 	})
 }
 
 // argumentsOf returns the arguments that take the inputs of an action.
-func argumentsOf(a *schema.Action) []argument {
+func argumentsOf(a *model.Action) []argument {
 	var arguments []argument
 	for _, in := range append(a.Reads[:len(a.Reads):len(a.Reads)], a.Writes...) {
-		name, path := schema.SnakeForm(in.Name), strings.Join(requestPath(a, in), ".")
+		name, path := model.SnakeForm(in.Name), strings.Join(requestPath(a, in), ".")
 		arguments = append(arguments, argument{pg.Argument{Name: name, Type: argumentType(in)}, path, in, false})
 		if asksWhetherGiven(a, in) {
 			arguments = append(arguments, argument{pg.Argument{Name: name + "_given", Type: "boolean"}, path, in, true})
@@ -91,10 +91,10 @@ func argumentsOf(a *schema.Action) []argument {
 }
 
 // formArguments returns the arguments of a function for forms of a list: the inputs that any of them takes, then the page.
-func formArguments(a *schema.Action, sets []operatorSet) []argument {
+func formArguments(a *model.Action, sets []operatorSet) []argument {
 	var arguments []argument
-	add := func(in *schema.Input, path []string) {
-		taken := argument{pg.Argument{Name: schema.SnakeForm(in.Name), Type: argumentType(in)}, dotted(path), in, false}
+	add := func(in *model.Input, path []string) {
+		taken := argument{pg.Argument{Name: model.SnakeForm(in.Name), Type: argumentType(in)}, dotted(path), in, false}
 		if !slices.Contains(arguments, taken) {
 			arguments = append(arguments, taken)
 		}
@@ -118,7 +118,7 @@ func formArguments(a *schema.Action, sets []operatorSet) []argument {
 }
 
 // orderOfForms is the order in which the forms of a list find rows: of a union's, within each arm.
-func orderOfForms(a *schema.Action) []sortKey {
+func orderOfForms(a *model.Action) []sortKey {
 	if a.Union != nil {
 		return keysOfArms(a)
 	}
@@ -126,7 +126,7 @@ func orderOfForms(a *schema.Action) []sortKey {
 }
 
 // asksWhetherGiven tells whether an action treats an absent input differently from null.
-func asksWhetherGiven(a *schema.Action, in *schema.Input) bool {
+func asksWhetherGiven(a *model.Action, in *model.Input) bool {
 	mayBeNull, matters := in.Nullable, false
 	for _, w := range levels(a).writes {
 		switch {
@@ -135,24 +135,24 @@ func asksWhetherGiven(a *schema.Action, in *schema.Input) bool {
 		case w.set == nil || !slices.Contains(optionalInputsOf(w.set.Value), in):
 			continue
 		}
-		matters = matters || a.Kind == schema.Update || columnDefault(w.field) != nil
+		matters = matters || a.Kind == model.Update || columnDefault(w.field) != nil
 	}
 	return in.Optional && mayBeNull && matters
 }
 
 // isMeantOtherwise tells whether the statements of an action's function would take an argument's name for something
 // else, or the other way round.
-func isMeantOtherwise(name string, a *schema.Action) bool {
+func isMeantOtherwise(name string, a *model.Action) bool {
 	switch name {
 	case "found", "record", "record_", "identity", "validity", "page":
 		return true
 	}
 	return strings.HasPrefix(name, "v_") || len(name) > pg.MaxIdent ||
-		slices.ContainsFunc(modelsRead(a), func(m *schema.Model) bool { return isAliasOf(m.Table, name) })
+		slices.ContainsFunc(modelsRead(a), func(m *model.Model) bool { return isAliasOf(m.Table, name) })
 }
 
 // argumentType is the type of the argument that takes an input, as Postgres prints it; it is empty without an argument.
-func argumentType(in *schema.Input) string { return argumentTypeOf(in.Type.Kind) }
+func argumentType(in *model.Input) string { return argumentTypeOf(in.Type.Kind) }
 
 func argumentTypeOf(kind expr.Kind) string {
 	switch kind {
@@ -167,7 +167,7 @@ func argumentTypeOf(kind expr.Kind) string {
 // takeArguments returns the arguments of a function that takes its inputs one by one, and uses them as the inputs'
 // values.
 func (b *builder) takeArguments(taken []argument) []pg.Argument {
-	b.given = map[*schema.Input]pg.Expr{}
+	b.given = map[*model.Input]pg.Expr{}
 	var arguments []pg.Argument
 	for _, argument := range taken {
 		value := pg.Var(pg.ParamIdent(b.names.Take(argument.Name)))
@@ -185,7 +185,7 @@ func (b *builder) takeArguments(taken []argument) []pg.Argument {
 }
 
 // lastArguments are the arguments that hold the rest of the request.
-func lastArguments(a *schema.Action) []pg.Argument {
+func lastArguments(a *model.Action) []pg.Argument {
 	read := mentionsOf(a)
 	if len(read.Headers)+len(read.Env)+len(read.Secrets) > 0 {
 		return []pg.Argument{contextArgument}
@@ -195,7 +195,7 @@ func lastArguments(a *schema.Action) []pg.Argument {
 
 // publishedArguments says how the function of an action is called, if it takes its inputs
 // one by one.
-func publishedArguments(a *schema.Action) []release.Argument {
+func publishedArguments(a *model.Action) []release.Argument {
 	if !takesArguments(a) {
 		return nil
 	}
@@ -203,7 +203,7 @@ func publishedArguments(a *schema.Action) []release.Argument {
 }
 
 // published says how a function is called that takes these arguments.
-func published(a *schema.Action, taken []argument) []release.Argument {
+func published(a *model.Action, taken []argument) []release.Argument {
 	var arguments []release.Argument
 	for _, argument := range taken {
 		arguments = append(arguments, release.Argument{Name: argument.Name, Type: argument.Type, Input: argument.path, Given: argument.given})

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -108,8 +108,8 @@ func stored(value pg.Expr, from, to expr.Type) pg.Expr {
 }
 
 // calculatedFields returns the fields whose values come from arithmetic, and so may be out of range.
-func calculatedFields(s *schema.Schema) map[*schema.Field]bool {
-	fields := map[*schema.Field]bool{}
+func calculatedFields(s *model.Schema) map[*model.Field]bool {
+	fields := map[*model.Field]bool{}
 	for _, a := range s.Actions {
 		for _, set := range a.Sets {
 			if isArithmetic(set.Value) {
@@ -128,10 +128,10 @@ func calculatedFields(s *schema.Schema) map[*schema.Field]bool {
 }
 
 // optionalInputsOf returns the inputs without which a value is not given.
-func optionalInputsOf(n expr.Node) []*schema.Input {
-	var inputs []*schema.Input
+func optionalInputsOf(n expr.Node) []*model.Input {
+	var inputs []*model.Input
 	for _, in := range expr.Mentions(n).Inputs {
-		if in := in.(*schema.Input); in.Optional && !slices.Contains(inputs, in) {
+		if in := in.(*model.Input); in.Optional && !slices.Contains(inputs, in) {
 			inputs = append(inputs, in)
 		}
 	}

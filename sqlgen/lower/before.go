@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -17,8 +17,8 @@ import (
 
 // writtenBy returns the rows that an action has inserted when its row is judged, as far as a path from the caller in
 // its rules may reach them; it returns nil if none does. For custom code only the returned row is known to be new.
-func writtenBy(a *schema.Action) *level {
-	if a.Kind != schema.Create || a.Model == nil {
+func writtenBy(a *model.Action) *level {
+	if a.Kind != model.Create || a.Model == nil {
 		return nil
 	}
 	root := &level{model: a.Model}
@@ -35,8 +35,8 @@ func writtenBy(a *schema.Action) *level {
 
 // referringSteps returns the steps by which paths from the caller, in the rules of an action, pass from a row to those
 // that refer to it. Other steps lead to no new row: only rows written with a new row refer to it.
-func referringSteps(a *schema.Action) []*schema.Field {
-	var steps []*schema.Field
+func referringSteps(a *model.Action) []*model.Field {
+	var steps []*model.Field
 	for _, p := range expr.Paths(expressionsOfRules(a.Rules)...) {
 		if p.Root != expr.RootIdentity {
 			continue
@@ -52,8 +52,8 @@ func referringSteps(a *schema.Action) []*schema.Field {
 
 // judgesAfterCode tells whether an action with custom code is judged by the row that the code returns. By then the code
 // may have written anything.
-func judgesAfterCode(a *schema.Action) bool {
-	return a.Custom && needRow(a.Rules) && (a.Kind == schema.Create || a.Kind == schema.Update && len(a.Pins) == 0)
+func judgesAfterCode(a *model.Action) bool {
+	return a.Custom && needRow(a.Rules) && (a.Kind == model.Create || a.Kind == model.Update && len(a.Pins) == 0)
 }
 
 // askOfCaller evaluates, before custom code runs, the parts of the rules that are about the caller and not the row.

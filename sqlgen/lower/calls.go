@@ -3,7 +3,7 @@ package lower
 import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // manifest returns the data that a server needs to call the functions and to understand their errors. It leaves the
@@ -34,7 +34,7 @@ func (l *lowering) manifest() *release.Manifest {
 }
 
 // call describes how a server calls an action: its functions, and what it prepares for them.
-func (l *lowering) call(a *schema.Action) *release.Action {
+func (l *lowering) call(a *model.Action) *release.Action {
 	r := &release.Action{Name: a.Name, Function: functionName(a), Arguments: publishedArguments(a), Early: l.early[a]}
 	r.Foreseen = l.foreseen[a]
 	r.Facets = l.facets[a]
@@ -47,7 +47,7 @@ func (l *lowering) call(a *schema.Action) *release.Action {
 }
 
 // environmentCompared returns the values of the environment that a rule, a role or a condition compares.
-func environmentCompared(s *schema.Schema) []string {
+func environmentCompared(s *model.Schema) []string {
 	var nodes []expr.Node
 	for _, a := range s.Actions {
 		nodes = append(nodes, expressionsOfRules(a.Rules)...)
@@ -59,7 +59,7 @@ func environmentCompared(s *schema.Schema) []string {
 }
 
 // headersRead returns the headers that the database reads. It omits headers that only become a password or secret.
-func headersRead(s *schema.Schema) []string {
+func headersRead(s *model.Schema) []string {
 	var nodes []expr.Node
 	for _, a := range s.Actions {
 		nodes = append(nodes, expressionsRead(a)...)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // A computed field is a generated column over columns of its own row. A value that it reads of other rows is in the row
@@ -27,7 +27,7 @@ const (
 
 // part is a column that triggers keep.
 type part struct {
-	owner    *schema.Model // the model whose rows have it
+	owner    *model.Model // the model whose rows have it
 	column   string
 	typ      string // as Postgres spells it
 	isNumber bool   // whether the stored value is a Number
@@ -36,9 +36,9 @@ type part struct {
 	title    string  // its description, for comments: net of Invoice
 
 	kind      partKind
-	step      *schema.Field // the owner's relation to the rows that it is made of
-	function  string        // SUM, COUNT, MIN, MAX, MEDIAN, LIST for all values, in order, or ONE for the row behind a to-one without column
-	ofLists   bool          // whether the values of the other rows are such lists
+	step      *model.Field // the owner's relation to the rows that it is made of
+	function  string       // SUM, COUNT, MIN, MAX, MEDIAN, LIST for all values, in order, or ONE for the row behind a to-one without column
+	ofLists   bool         // whether the values of the other rows are such lists
 	orZero    bool
 	emptyZero bool                       // whether it is 0 where a to-one leads nowhere
 	value     func(alias string) pg.Expr // of a row behind the step; nil where rows are counted
@@ -47,7 +47,7 @@ type part struct {
 }
 
 // other is the model of the rows that a part is made of.
-func (p *part) other() *schema.Model { return p.step.Target }
+func (p *part) other() *model.Model { return p.step.Target }
 
 // link is the foreign key that finds the rows: a column of the owner for a copy, else of the other rows.
 func (p *part) link() string {
@@ -69,7 +69,7 @@ func (p *part) match() string {
 }
 
 // isComputedFromRows tells whether a field's value comes from other rows.
-func isComputedFromRows(f *schema.Field) bool {
+func isComputedFromRows(f *model.Field) bool {
 	if f.Computed == nil {
 		return false
 	}
@@ -103,7 +103,7 @@ func isOwnPath(p *expr.Path) bool {
 }
 
 // compute finds how each computed field of a model is kept, and its parts.
-func (l *lowering) compute(m *schema.Model) {
+func (l *lowering) compute(m *model.Model) {
 	for _, f := range m.Stored() {
 		if f.Computed != nil {
 			l.keptBy(f)
@@ -113,7 +113,7 @@ func (l *lowering) compute(m *schema.Model) {
 
 // keptBy returns the part that a computed field is; it returns nil for a generated column. f has a column: a to-one is
 // its FK field.
-func (l *lowering) keptBy(f *schema.Field) *part {
+func (l *lowering) keptBy(f *model.Field) *part {
 	if p, known := l.keepers[f]; known {
 		return p
 	}
@@ -135,7 +135,7 @@ func (l *lowering) keptBy(f *schema.Field) *part {
 }
 
 // generated is the value of a computed field over the columns of a row, as it is stored.
-func (l *lowering) generated(f *schema.Field, alias string) pg.Expr {
+func (l *lowering) generated(f *model.Field, alias string) pg.Expr {
 	n := f.Computed.Expression
 	x := l.over(f.Model, alias)
 	x.inlines = true
@@ -165,7 +165,7 @@ func isAggregate(n expr.Node) bool {
 }
 
 // over prepares to lower expressions over the columns of a row, its parts among them.
-func (l *lowering) over(m *schema.Model, alias string) expression {
+func (l *lowering) over(m *model.Model, alias string) expression {
 	row := tableAlias{model: m, name: alias, id: pg.Col(alias, "id")}
 	x := newExpression(expr.InWhere, inQuery, &row, nil)
 	x.parts = l
@@ -215,7 +215,7 @@ func (x expression) aggregate(a *expr.Aggregate) operand {
 }
 
 // aggregateColumn returns the part that holds an aggregate of a row. Behind a to-one it is a copy of that row's part.
-func (l *lowering) aggregateColumn(m *schema.Model, a *expr.Aggregate, function string) *part {
+func (l *lowering) aggregateColumn(m *model.Model, a *expr.Aggregate, function string) *part {
 	first := field(a.Path.Steps[0])
 	if first.IsToMany() {
 		return l.aggregatePart(m, a, function, nil)
@@ -251,7 +251,7 @@ func behindStep(p *expr.Path) *expr.Path {
 
 // pathPart returns the part that holds the value at the end of a path through to-ones. f is the field that is nothing
 // else; it is nil for a part that is not a field.
-func (l *lowering) pathPart(m *schema.Model, path *expr.Path, f *schema.Field) *part {
+func (l *lowering) pathPart(m *model.Model, path *expr.Path, f *model.Field) *part {
 	first := field(path.Steps[0])
 	rest := behindStep(path)
 	p := &part{kind: l.kindOf(first), step: first, function: "ONE", notNull: !path.MayBeNull()}
@@ -272,7 +272,7 @@ func idOfRow(t expr.Type) expr.Type {
 }
 
 // kindOf returns how a value behind a to-one is kept.
-func (l *lowering) kindOf(toOne *schema.Field) partKind {
+func (l *lowering) kindOf(toOne *model.Field) partKind {
 	if toOne.FK != nil {
 		return copied
 	}
@@ -281,7 +281,7 @@ func (l *lowering) kindOf(toOne *schema.Field) partKind {
 
 // aggregatePart returns the part that holds an aggregate of the rows that point to a row. A path through several
 // to-manys adds up the values that the rows of the first one have.
-func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function string, f *schema.Field) *part {
+func (l *lowering) aggregatePart(m *model.Model, a *expr.Aggregate, function string, f *model.Field) *part {
 	first := field(a.Path.Steps[0])
 	child := first.Target
 	inner := *a
@@ -344,7 +344,7 @@ func isExtreme(function string) bool { return function == "MIN" || function == "
 const listType = "numeric[]"
 
 // neutral is the value of a type that a required part has until the triggers have run.
-func neutral(t expr.Type, e *schema.Enum) pg.Expr {
+func neutral(t expr.Type, e *model.Enum) pg.Expr {
 	switch {
 	case e != nil:
 		return pg.Str(e.Values[0].Name)
@@ -356,7 +356,7 @@ func neutral(t expr.Type, e *schema.Enum) pg.Expr {
 
 // part gives a part its column, or returns the part that is kept already. f is the field of the column; if f is nil,
 // the column gets a name that no field can have.
-func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
+func (l *lowering) part(m *model.Model, p *part, f *model.Field) *part {
 	p.owner = m
 	if p.step.FK != nil && p.step.Computed != nil {
 		l.keptBy(p.step.FK)
@@ -381,7 +381,7 @@ func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
 			p.neutral = neutral(f.Type, f.Enum)
 		}
 	default:
-		name := schema.SnakeForm(p.step.Name) + "__"
+		name := model.SnakeForm(p.step.Name) + "__"
 		if p.across != nil {
 			name = p.across.match + "__" + name
 		}
@@ -405,9 +405,9 @@ func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
 }
 
 // isInKey tells whether the values of a field are unique, alone or with others.
-func isInKey(f *schema.Field) bool {
-	return f.Unique || slices.ContainsFunc(f.Model.Uniques, func(u *schema.Unique) bool {
-		return slices.ContainsFunc(u.Fields, func(part *schema.Field) bool { return storedAs(part) == f })
+func isInKey(f *model.Field) bool {
+	return f.Unique || slices.ContainsFunc(f.Model.Uniques, func(u *model.Unique) bool {
+		return slices.ContainsFunc(u.Fields, func(part *model.Field) bool { return storedAs(part) == f })
 	})
 }
 

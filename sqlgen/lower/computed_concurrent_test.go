@@ -14,7 +14,7 @@ import (
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // shared is a schema whose computed fields lead from lines to invoices to buyers; with prices,
@@ -137,7 +137,7 @@ func TestConcurrentDifferential(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lab := &computedLab{schema: mustCheck(t, c.schema)}
-			lab.models = slices.DeleteFunc(slices.Clone(lab.schema.Models), func(m *schema.Model) bool { return m.IsIdentity })
+			lab.models = slices.DeleteFunc(slices.Clone(lab.schema.Models), func(m *model.Model) bool { return m.IsIdentity })
 			db := pgtest.New(t, pgtest.Options{})
 			mustInstall(t, db, lab.schema, c.schema)
 			lab.conn = db.Owner(t)

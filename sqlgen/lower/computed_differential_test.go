@@ -16,8 +16,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -74,19 +74,19 @@ type computedTally struct {
 // computedLab is a database with computed fields.
 type computedLab struct {
 	random
-	schema *schema.Schema
-	models []*schema.Model // without Identity
+	schema *model.Schema
+	models []*model.Model // without Identity
 	conn   *pgx.Conn
 	world  *computedWorld
-	next   int           // number of the next id
-	crowd  *schema.Model // the model that has too many rows; nil means none
+	next   int          // number of the next id
+	crowd  *model.Model // the model that has too many rows; nil means none
 }
 
 func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 	r := newRandom(seed)
 	text := randomComputedSchema(r)
 	lab := &computedLab{random: r, schema: mustCheck(t, text)}
-	lab.models = slices.DeleteFunc(slices.Clone(lab.schema.Models), func(m *schema.Model) bool { return m.IsIdentity })
+	lab.models = slices.DeleteFunc(slices.Clone(lab.schema.Models), func(m *model.Model) bool { return m.IsIdentity })
 	db := pgtest.New(t, pgtest.Options{})
 	installWithCode(t, db, lab.schema, text)
 	lab.conn = db.Owner(t)
@@ -146,7 +146,7 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 }
 
 // namesOthers tells whether an aggregate of a field begins with a to-one, and a path of its condition does otherwise.
-func namesOthers(f *schema.Field) bool {
+func namesOthers(f *model.Field) bool {
 	found := false
 	expr.Inspect(f.Computed.Expression, func(n expr.Node) bool {
 		a, ok := n.(*expr.Aggregate)
@@ -172,7 +172,7 @@ end;
 $$;`
 
 // installWithCode installs a schema with an action that runs any statements as custom code.
-func installWithCode(t *testing.T, db *pgtest.DB, s *schema.Schema, text string) {
+func installWithCode(t *testing.T, db *pgtest.DB, s *model.Schema, text string) {
 	t.Helper()
 	lowered, manifest := Schema(s, "test.stern")
 	lowered.Code = []*pg.CodeFile{{Name: "functions/churn.sql", Text: churn}}
@@ -257,8 +257,8 @@ func computedText(models []*testModel) string {
 // computedGenerator makes expressions of computed fields of a model.
 type computedGenerator struct {
 	random
-	schema *schema.Schema
-	model  *schema.Model
+	schema *model.Schema
+	model  *model.Model
 }
 
 // field returns a type and an expression that may have it.
@@ -284,7 +284,7 @@ func (g *computedGenerator) field() (typ, text string) {
 func (g *computedGenerator) row() (typ, path string) {
 	m, path := g.model, g.model.Variable
 	for depth := 1 + g.IntN(3); depth > 0; depth-- {
-		toOnes := slices.DeleteFunc(slices.Clone(m.Fields), func(f *schema.Field) bool { return !f.IsToOne() || f.Target.IsIdentity })
+		toOnes := slices.DeleteFunc(slices.Clone(m.Fields), func(f *model.Field) bool { return !f.IsToOne() || f.Target.IsIdentity })
 		if len(toOnes) == 0 {
 			break
 		}
@@ -471,14 +471,14 @@ func (lab *computedLab) restore() string {
 }
 
 // some is a condition that holds for some rows of a model.
-func (lab *computedLab) some(m *schema.Model) string {
+func (lab *computedLab) some(m *model.Model) string {
 	if lab.chance(20) {
 		return "true"
 	}
 	return fmt.Sprintf("abs(hashtext(%s.id || '%d')) %% 3 = 0", m.Table, lab.IntN(100))
 }
 
-func (lab *computedLab) update(m *schema.Model) string {
+func (lab *computedLab) update(m *model.Model) string {
 	var sets []string
 	fields := lab.written(m)
 	for range 1 + lab.IntN(3) {
@@ -493,11 +493,11 @@ func (lab *computedLab) update(m *schema.Model) string {
 
 func pgIdent(name string) string { return `"` + name + `"` }
 
-func (lab *computedLab) written(m *schema.Model) []*schema.Field {
-	return slices.DeleteFunc(m.Stored(), func(f *schema.Field) bool { return f.BuiltIn || f.Computed != nil })
+func (lab *computedLab) written(m *model.Model) []*model.Field {
+	return slices.DeleteFunc(m.Stored(), func(f *model.Field) bool { return f.BuiltIn || f.Computed != nil })
 }
 
-func (lab *computedLab) insert(m *schema.Model, rows int) string {
+func (lab *computedLab) insert(m *model.Model, rows int) string {
 	columns := []string{"id"}
 	for _, f := range lab.written(m) {
 		columns = append(columns, pgIdent(f.Column))
@@ -515,7 +515,7 @@ func (lab *computedLab) insert(m *schema.Model, rows int) string {
 }
 
 // value is a random value of a field, as SQL.
-func (lab *computedLab) value(f *schema.Field) string {
+func (lab *computedLab) value(f *model.Field) string {
 	if f.Optional && lab.chance(25) {
 		return "null"
 	}
@@ -535,14 +535,14 @@ func (lab *computedLab) value(f *schema.Field) string {
 
 // computedWorld is the content of the tables.
 type computedWorld struct {
-	rows map[*schema.Model][]*computedRow
-	byID map[*schema.Model]map[string]*computedRow
+	rows map[*model.Model][]*computedRow
+	byID map[*model.Model]map[string]*computedRow
 }
 
 // computedRow is a row whose computed fields are evaluated.
 type computedRow struct {
 	world  *computedWorld
-	model  *schema.Model
+	model  *model.Model
 	id     string
 	values map[string]any // as Postgres has them
 	fresh  map[string]any // as the interpreter evaluates them
@@ -608,8 +608,8 @@ func (lab *computedLab) prepare(t *testing.T) {
 }
 
 // comparedFields are the fields of a model that are read.
-func comparedFields(m *schema.Model) []*schema.Field {
-	return slices.DeleteFunc(m.Stored(), func(f *schema.Field) bool { return f.Name == "createdAt" || f.Name == "updatedAt" })
+func comparedFields(m *model.Model) []*model.Field {
+	return slices.DeleteFunc(m.Stored(), func(f *model.Field) bool { return f.Name == "createdAt" || f.Name == "updatedAt" })
 }
 
 // do runs a statement and then reads the tables, in one transaction and one round trip.
@@ -624,7 +624,7 @@ func (lab *computedLab) do(t *testing.T, statement string, whole bool) error {
 		return err
 	}
 	results = results[len(results)-1-len(lab.models):]
-	was, w := lab.world, &computedWorld{rows: map[*schema.Model][]*computedRow{}, byID: map[*schema.Model]map[string]*computedRow{}}
+	was, w := lab.world, &computedWorld{rows: map[*model.Model][]*computedRow{}, byID: map[*model.Model]map[string]*computedRow{}}
 	for n, m := range lab.models {
 		w.byID[m] = map[string]*computedRow{}
 		for _, values := range results[1+n].Rows {
@@ -661,7 +661,7 @@ func (lab *computedLab) do(t *testing.T, statement string, whole bool) error {
 }
 
 // unsupportedIn returns the parts of a schema that cannot be lowered.
-func unsupportedIn(s *schema.Schema) syntax.Errors {
+func unsupportedIn(s *model.Schema) syntax.Errors {
 	var errs syntax.Errors
 	Unsupported(s, &errs)
 	return errs

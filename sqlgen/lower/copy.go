@@ -3,8 +3,8 @@ package lower
 import (
 	"slices"
 
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // A copy is written with its row: a BEFORE trigger reads it when the row is inserted, or gets another key. So the row is
@@ -16,7 +16,7 @@ import (
 
 // keepOwn gives a table the triggers for the parts in its own rows: before a row is written, they fill its copies, and
 // give a new one the values of all other parts without other rows. They let nothing but triggers write them.
-func (l *lowering) keepOwn(t *pg.Table, m *schema.Model) {
+func (l *lowering) keepOwn(t *pg.Table, m *model.Model) {
 	parts := l.partsOf(m)
 	if len(parts) == 0 {
 		return
@@ -89,7 +89,7 @@ func (p *part) assignStart() pg.Statement {
 
 // copiesOf returns the copies in a model's rows, those of one row together. A key that is a copy itself comes before
 // the copies behind it.
-func (l *lowering) copiesOf(m *schema.Model) [][]*part {
+func (l *lowering) copiesOf(m *model.Model) [][]*part {
 	var groups [][]*part
 	for _, p := range l.partsOf(m) {
 		if p.kind != copied {
@@ -141,7 +141,7 @@ func (l *lowering) linkOf(p *part, row string) pg.Expr {
 }
 
 // copyLate reads the copies of a row that was inserted before those that it refers to. These are new, or locked already.
-func copyLate(m *schema.Model, copies []*part, id *pg.Variable) []pg.Statement {
+func copyLate(m *model.Model, copies []*part, id *pg.Variable) []pg.Statement {
 	update := &pg.Update{Schema: appSchema, Table: m.Table}
 	var differ []pg.Expr
 	for _, p := range copies {
@@ -158,7 +158,7 @@ func copyLate(m *schema.Model, copies []*part, id *pg.Variable) []pg.Statement {
 
 // copyStrength is how the row that copies are read from is locked. Where a change of the copying rows leads back to it,
 // two transactions that shared it would wait for each other to write it.
-func (l *lowering) copyStrength(owner, to *schema.Model) string {
+func (l *lowering) copyStrength(owner, to *model.Model) string {
 	if l.leadsTo(owner, to) {
 		return "no key update"
 	}

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // create lowers a create. If the caller was admitted for every row, the record is the row that the insert returns; else
 // row security judges the new row when the record is read, once all is written.
-func (l *lowering) create(a *schema.Action) *pg.Function {
+func (l *lowering) create(a *model.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	c := &creation{b: b, ids: map[*level]pg.Expr{}, names: pg.NewNames()}
 	b.holdSetInputs()
@@ -80,7 +80,7 @@ type insertedRows struct {
 func (r rows) depth() int { return len(r.head.path) }
 
 // relations returns the steps to a level that lie below the object.
-func (r rows) relations(l *level) []*schema.Field { return l.path[r.depth():] }
+func (r rows) relations(l *level) []*model.Field { return l.path[r.depth():] }
 
 // below returns the path of a level in the object.
 func (r rows) below(l *level) []string { return namesOf(r.relations(l)) }
@@ -144,10 +144,10 @@ func (c creation) idVariable(l *level, r rows) pg.Expr {
 	return c.b.variableFor(column, "text", id)
 }
 
-func snakes(path []*schema.Field) []string {
+func snakes(path []*model.Field) []string {
 	names := make([]string, len(path))
 	for i, f := range path {
-		names[i] = schema.SnakeForm(f.Name)
+		names[i] = model.SnakeForm(f.Name)
 	}
 	return names
 }
@@ -282,7 +282,7 @@ func (c *creation) insert(l *level, r rows) *pg.Insert {
 
 // column is the value of a column of a new row: the value that the action gives it, or the id of the row that it refers
 // to, or its default.
-func (c creation) column(l *level, f *schema.Field, r rows) pg.Expr {
+func (c creation) column(l *level, f *model.Field, r rows) pg.Expr {
 	var fallback pg.Expr
 	switch {
 	case f == l.back():

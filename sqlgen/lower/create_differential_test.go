@@ -12,8 +12,8 @@ import (
 
 	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // TestCreateDifferential creates rows under random rules, and compares whether they are refused with the interpreter's
@@ -148,7 +148,7 @@ type createdRow struct {
 // newRow makes a request for a create, and the row that it stores. It returns none if the row has to refer to a row
 // that does not exist: the references of a world are not enforced, and a dangling one would not be null to the
 // database.
-func (w *world) newRow(r random, a *schema.Action) (body string, row createdRow, ok bool) {
+func (w *world) newRow(r random, a *model.Action) (body string, row createdRow, ok bool) {
 	row = createdRow{&testRow{model: a.Model, values: map[string]any{"id": "new", "createdAt": theNow, "updatedAt": theNow}}, map[string]any{}}
 	members := map[string]any{}
 	for _, f := range a.Model.Stored() {
@@ -196,7 +196,7 @@ func (w *world) newRow(r random, a *schema.Action) (body string, row createdRow,
 }
 
 // create calls a create and rolls it back.
-func create(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, body string) string {
+func create(t *testing.T, tx pgx.Tx, w *world, a *model.Action, body string) string {
 	t.Helper()
 	inner, err := tx.Begin(t.Context())
 	if err != nil {

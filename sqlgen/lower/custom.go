@@ -5,60 +5,60 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // custom lowers an action with custom code: the steps of every action of its kind, around one call of the project's
 // function.
-func (l *lowering) custom(a *schema.Action) *pg.Function {
+func (l *lowering) custom(a *model.Action) *pg.Function {
 	volatility := pg.Volatile
 	if isReading(a.Kind) {
 		volatility = pg.Stable
 	}
 	b := l.begin(a, functionName(a), "action "+a.Name+", by "+codeFile(a), volatility)
 	switch a.Kind {
-	case schema.Read:
+	case model.Read:
 		b.readOnly()
 		b.answerMessage()
-	case schema.Write:
+	case model.Write:
 		b.answerMessage()
-	case schema.Get:
+	case model.Get:
 		b.readOnly()
 		b.answerRow()
-	case schema.List:
+	case model.List:
 		b.readOnly()
 		b.answerRows()
-	case schema.Create:
+	case model.Create:
 		b.answerRow()
-	case schema.Update:
+	case model.Update:
 		b.judgePinnedRow()
 		b.answerRow()
-	case schema.Delete:
+	case model.Delete:
 		b.judgePinnedRow()
 		b.answerID()
 	}
 	return b.finish()
 }
 
-func isReading(k schema.Kind) bool {
-	return k == schema.Get || k == schema.List || k == schema.Read
+func isReading(k model.Kind) bool {
+	return k == model.Get || k == model.List || k == model.Read
 }
 
 // codeFile is the file that holds the function of an action.
-func codeFile(a *schema.Action) string { return "functions/" + a.Name + ".sql" }
+func codeFile(a *model.Action) string { return "functions/" + a.Name + ".sql" }
 
 // Signature returns the function that an action with custom code calls.
-func Signature(a *schema.Action) *pg.Signature {
+func Signature(a *model.Action) *pg.Signature {
 	s := &pg.Signature{
 		Schema: codeSchema, Name: a.Function,
-		Returns: rowType(a.Model), ReturnsSet: a.Kind == schema.List,
+		Returns: rowType(a.Model), ReturnsSet: a.Kind == model.List,
 		Origin: pg.Origin{Of: "action " + a.Name}, File: codeFile(a),
 	}
 	switch a.Kind {
-	case schema.Read, schema.Write:
+	case model.Read, model.Write:
 		s.Returns = "jsonb"
-	case schema.Delete:
+	case model.Delete:
 		s.Returns = "text"
 	}
 	for _, p := range a.Parameters() {
@@ -69,7 +69,7 @@ func Signature(a *schema.Action) *pg.Signature {
 
 // inputsOfCode maps the inputs of custom code to the fields of the action's row: only the code knows more about an
 // error.
-func inputsOfCode(a *schema.Action) []release.Input {
+func inputsOfCode(a *model.Action) []release.Input {
 	var list []release.Input
 	for _, in := range a.Writes {
 		if f := ownColumn(in); f != nil {
@@ -80,9 +80,9 @@ func inputsOfCode(a *schema.Action) []release.Input {
 }
 
 // rowType is the type of the rows of a model's table.
-func rowType(m *schema.Model) string { return pg.Qualified(appSchema, m.Table) }
+func rowType(m *model.Model) string { return pg.Qualified(appSchema, m.Table) }
 
-func parameterType(p *schema.Parameter) string {
+func parameterType(p *model.Parameter) string {
 	if p.JSON {
 		return "jsonb"
 	}
@@ -109,7 +109,7 @@ func (b *builder) callCode() pg.Expr {
 }
 
 // argument is the value of a parameter: the value of its input, null if absent.
-func (b *builder) argument(p *schema.Parameter) pg.Expr {
+func (b *builder) argument(p *model.Parameter) pg.Expr {
 	in := p.Inputs[0]
 	switch {
 	case !p.JSON:
@@ -166,11 +166,11 @@ func (b *builder) answerRow() {
 	}
 	b.askOfCaller()
 	b.step("", &pg.Assign{Variable: row, Value: b.callCode()})
-	if b.action.Kind == schema.Create || b.action.Kind == schema.Update {
+	if b.action.Kind == model.Create || b.action.Kind == model.Update {
 		b.readComputed(row)
 	}
 	switch b.action.Kind {
-	case schema.Get:
+	case model.Get:
 		null := b.returnNothing()
 		b.step("", pg.IfThen(pg.IsNull(id), null))
 		if b.hidesRefused {
@@ -178,12 +178,12 @@ func (b *builder) answerRow() {
 		} else {
 			b.judgeRow(row, isAllowed, b.end("platform.refuse"))
 		}
-	case schema.Update:
+	case model.Update:
 		b.step("", pg.IfThen(pg.IsNull(id), b.end("platform.refuse_or_miss", pg.False())))
 		if len(b.action.Pins) == 0 {
 			b.judgeRow(row, isAllowed, b.end("platform.refuse_or_miss", boolean(!b.hidesRefused)))
 		}
-	case schema.Create:
+	case model.Create:
 		b.requireResult(id)
 		b.judgeRow(row, isAllowed, b.end("platform.refuse"))
 	}
@@ -218,8 +218,8 @@ func (b *builder) judgeRow(row, isAllowed pg.Expr, refused pg.Statement) {
 
 // judgesPinnedRow tells whether the row of an action with custom code may be judged
 // before the code runs.
-func judgesPinnedRow(a *schema.Action) bool {
-	return (a.Kind == schema.Update || a.Kind == schema.Delete) && len(a.Pins) > 0 && needRow(a.Rules)
+func judgesPinnedRow(a *model.Action) bool {
+	return (a.Kind == model.Update || a.Kind == model.Delete) && len(a.Pins) > 0 && needRow(a.Rules)
 }
 
 // judgePinnedRow judges the row that the look-up inputs pin, before the code runs.

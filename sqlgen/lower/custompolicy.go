@@ -4,15 +4,15 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sql/role"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // customCode is the name under which all actions with custom code enter.
 const customCode = "custom code"
 
 func (l *lowering) hasCustomCode() bool {
-	return slices.ContainsFunc(l.schema.Actions, func(a *schema.Action) bool { return a.Custom })
+	return slices.ContainsFunc(l.schema.Actions, func(a *model.Action) bool { return a.Custom })
 }
 
 // admitCustomCode gives a model's table the policies and grants of custom code. Custom code may do to the rows what the
@@ -22,7 +22,7 @@ func (l *lowering) hasCustomCode() bool {
 // Custom code runs as a role of its own, under policies that do not ask for the action. Postgres keeps the plans of its
 // helpers from one call to the next, and makes a plan for the action that is entered at the time. Code that enters
 // another action would leave plans behind that admit what that action may.
-func admitCustomCode(t *pg.Table, m *schema.Model) {
+func admitCustomCode(t *pg.Table, m *model.Model) {
 	admitted := admittedToCode(m)
 	for _, command := range commands {
 		if admitted[command] == nil {
@@ -43,16 +43,16 @@ func admitCustomCode(t *pg.Table, m *schema.Model) {
 }
 
 // admittedToCode is the condition for custom code, by command; it may do nothing else.
-func admittedToCode(m *schema.Model) map[pg.Command]*pg.Branch {
+func admittedToCode(m *model.Model) map[pg.Command]*pg.Branch {
 	admitted := map[pg.Command]*pg.Branch{}
 	for _, c := range []struct {
 		command pg.Command
-		kinds   []schema.Kind
+		kinds   []model.Kind
 	}{
-		{pg.ForSelect, []schema.Kind{schema.Get, schema.List}},
-		{pg.ForInsert, []schema.Kind{schema.Create}},
-		{pg.ForUpdate, []schema.Kind{schema.Update}},
-		{pg.ForDelete, []schema.Kind{schema.Delete}},
+		{pg.ForSelect, []model.Kind{model.Get, model.List}},
+		{pg.ForInsert, []model.Kind{model.Create}},
+		{pg.ForUpdate, []model.Kind{model.Update}},
+		{pg.ForDelete, []model.Kind{model.Delete}},
 	} {
 		if b := admittedBy(m, c.kinds...); !pg.IsFalse(b.Condition) {
 			admitted[c.command] = b
@@ -62,9 +62,9 @@ func admittedToCode(m *schema.Model) map[pg.Command]*pg.Branch {
 }
 
 // admittedBy is the condition that the rules of a model itself set for some kinds.
-func admittedBy(m *schema.Model, kinds ...schema.Kind) *pg.Branch {
+func admittedBy(m *model.Model, kinds ...model.Kind) *pg.Branch {
 	rules := rulesFor(m, kinds...)
-	ruled := slices.DeleteFunc(slices.Clone(kinds), func(k schema.Kind) bool { return len(rulesFor(m, k)) == 0 })
+	ruled := slices.DeleteFunc(slices.Clone(kinds), func(k model.Kind) bool { return len(rulesFor(m, k)) == 0 })
 	return &pg.Branch{Comment: demandOf(ruled, ruleText(rules)), Condition: policyRule(m, rules)}
 }
 
@@ -77,7 +77,7 @@ func sight(seen *pg.Branch) *pg.Branch {
 }
 
 // columnsOfCode returns the columns that a command of custom code may touch; none means all of them.
-func columnsOfCode(m *schema.Model, command pg.Command) []string {
+func columnsOfCode(m *model.Model, command pg.Command) []string {
 	switch {
 	case command == pg.ForDelete, command == pg.ForSelect && !m.IsIdentity:
 		return nil
@@ -94,10 +94,10 @@ func columnsOfCode(m *schema.Model, command pg.Command) []string {
 }
 
 // rulesFor returns the rules of a model itself for some kinds.
-func rulesFor(m *schema.Model, kinds ...schema.Kind) []*schema.Rule {
-	var rules []*schema.Rule
+func rulesFor(m *model.Model, kinds ...model.Kind) []*model.Rule {
+	var rules []*model.Rule
 	for _, r := range m.Rules {
-		if slices.ContainsFunc(r.Kinds, func(k schema.Kind) bool { return slices.Contains(kinds, k) }) {
+		if slices.ContainsFunc(r.Kinds, func(k model.Kind) bool { return slices.Contains(kinds, k) }) {
 			rules = append(rules, r)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -41,7 +41,7 @@ type decider struct {
 }
 
 // decideEarly lowers what is known of the rules before any row is read.
-func (d decider) decideEarly(rules []*schema.Rule) early {
+func (d decider) decideEarly(rules []*model.Rule) early {
 	result := known(false)
 	var members []pg.Expr // what rules by role alone require
 	for _, r := range rules {
@@ -73,7 +73,7 @@ func (d decider) isAnonymous(e pg.Expr) bool {
 	return ok && call.Name == "platform.identity_id"
 }
 
-func (d decider) rule(r *schema.Rule) early {
+func (d decider) rule(r *model.Rule) early {
 	result := d.all([]expr.Node{r.Expression})
 	if len(r.Roles) > 0 {
 		member := hasRole(r.Roles)
@@ -285,7 +285,7 @@ func (d decider) exact(e pg.Expr) pg.Expr {
 // codeMayDecide tells whether an action with custom code has to ask, before the code runs, whether its rules hold for
 // every row. Its row is judged afterwards. The answers about the caller may differ then, since the code may write
 // anything.
-func codeMayDecide(a *schema.Action) bool {
+func codeMayDecide(a *model.Action) bool {
 	if !judgesAfterCode(a) {
 		return false
 	}
@@ -302,13 +302,13 @@ func asksCaller(nodes ...expr.Node) bool {
 }
 
 // decideOf decides the rules of an action early, for any inputs, for checks outside of its functions.
-func decideOf(a *schema.Action) early {
+func decideOf(a *model.Action) early {
 	return decider{expression: newExpression(ruleLogic, inFunction, nil, settingOf)}.decideEarly(a.Rules)
 }
 
 // isPrepared tells whether the server prepares inputs of an action before it calls
 // its function: it stores files, hashes passwords and encrypts secrets.
-func isPrepared(a *schema.Action) bool {
+func isPrepared(a *model.Action) bool {
 	if slices.ContainsFunc(a.Sets, isSealed) {
 		return true
 	}
@@ -316,14 +316,14 @@ func isPrepared(a *schema.Action) bool {
 		if in.Type.Kind.IsPrepared() {
 			return true
 		}
-		if in.Message != nil && holdsPrepared(in.Message, map[*schema.Message]bool{}) {
+		if in.Message != nil && holdsPrepared(in.Message, map[*model.Message]bool{}) {
 			return true
 		}
 	}
 	return false
 }
 
-func holdsPrepared(m *schema.Message, seen map[*schema.Message]bool) bool {
+func holdsPrepared(m *model.Message, seen map[*model.Message]bool) bool {
 	if seen[m] {
 		return false
 	}
@@ -339,7 +339,7 @@ func holdsPrepared(m *schema.Message, seen map[*schema.Message]bool) bool {
 // decideFirst lowers the checks of an action that the server makes before it prepares anything: whether its rules hold
 // or fail for every row, and its validation. For an upload the input is null: then a condition on inputs is as unknown
 // as a condition on the row.
-func (l *lowering) decideFirst(a *schema.Action) *pg.Function {
+func (l *lowering) decideFirst(a *model.Action) *pg.Function {
 	name := l.functions.Take(functionName(a) + "__early")
 	l.early[a] = name
 	b := l.enter(a, name,
@@ -378,7 +378,7 @@ func (l *lowering) decideFirst(a *schema.Action) *pg.Function {
 // is stored for the call. The call does so again.
 func (b *builder) findFirst(isGiven, holds pg.Expr) {
 	a := b.action
-	if a.Kind != schema.Update || a.Custom && len(a.Pins) == 0 {
+	if a.Kind != model.Update || a.Custom && len(a.Pins) == 0 {
 		return
 	}
 	where := b.lookUp()

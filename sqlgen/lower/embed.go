@@ -1,13 +1,13 @@
 package lower
 
 import (
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // recordMembers returns the members of the record of a row whose table is joined. alias is that of the queries that
 // make records.
-func recordMembers(at tableAlias, shape schema.Shape, aliases map[string]bool, alias string) []pg.Output {
+func recordMembers(at tableAlias, shape model.Shape, aliases map[string]bool, alias string) []pg.Output {
 	members := make([]pg.Output, len(shape))
 	for i, m := range shape {
 		members[i] = pg.Output{As: m.Field.Name, Quote: true}
@@ -22,7 +22,7 @@ func recordMembers(at tableAlias, shape schema.Shape, aliases map[string]bool, a
 
 // embedded returns the value of an embedded relation: the related record or null, or an array of all related records.
 // It reads without row security: the action's rule vouches for the records that the action shows.
-func embedded(at tableAlias, m *schema.Member, aliases map[string]bool, alias string) pg.Expr {
+func embedded(at tableAlias, m *model.Member, aliases map[string]bool, alias string) pg.Expr {
 	j := newJoins(aliases)
 	related := j.row(j.follow(at, m.Field))
 	members := recordMembers(related, m.Shape, j.aliases, alias)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/sternpost/sternpost/sql/role"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // A function enters its call before it does anything else: it sets, for its transaction, the settings of the call that
@@ -15,11 +15,11 @@ import (
 // earlier call in the same transaction counts. It sets nothing more, since each setting is work for every call.
 
 // enter starts a function of an action, which takes forms as arguments if it is for forms of a list.
-func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Volatility, forms []argument) *builder {
+func (l *lowering) enter(a *model.Action, name, title string, volatility pg.Volatility, forms []argument) *builder {
 	b := &builder{
 		action: a, model: a.Model, table: tableOf(a),
 		hidesRefused: l.schema.Config.HideRefusedRows,
-		names:        pg.NewNames(), values: map[*schema.Input]pg.Expr{},
+		names:        pg.NewNames(), values: map[*model.Input]pg.Expr{},
 	}
 	for _, name := range ownVariables {
 		b.names.Take(name)
@@ -156,7 +156,7 @@ func (b *builder) entered() []*pg.Variable {
 		}
 	}
 	for _, in := range b.bound {
-		set("inputs."+schema.SnakeForm(in.Name), marked(pg.As(b.value(in), "text")))
+		set("inputs."+model.SnakeForm(in.Name), marked(pg.As(b.value(in), "text")))
 	}
 	if settings == nil {
 		return nil
@@ -168,18 +168,18 @@ func (b *builder) entered() []*pg.Variable {
 func marked(text pg.Expr) pg.Expr { return pg.Op(pg.Str("="), "||", text) }
 
 // mentionsOf is what the functions of an action read of the call, where its expressions name it.
-func mentionsOf(a *schema.Action) expr.Mentioned {
+func mentionsOf(a *model.Action) expr.Mentioned {
 	return expr.Mentions(append(expressionsRead(a), armExpressions(a)...)...)
 }
 
 // namesRoles tells whether rules ask for the caller's roles.
-func namesRoles(rules []*schema.Rule) bool {
-	return slices.ContainsFunc(rules, func(r *schema.Rule) bool { return len(r.Roles) > 0 })
+func namesRoles(rules []*model.Rule) bool {
+	return slices.ContainsFunc(rules, func(r *model.Rule) bool { return len(r.Roles) > 0 })
 }
 
 // filtersByPeriod tells whether the filter of a list may name a period, which begins with the caller's day.
-func filtersByPeriod(a *schema.Action) bool {
-	return slices.ContainsFunc(a.Reads, func(in *schema.Input) bool {
+func filtersByPeriod(a *model.Action) bool {
+	return slices.ContainsFunc(a.Reads, func(in *model.Input) bool {
 		return !in.Explicit && slices.ContainsFunc(inputOperators(in), func(o operator) bool { return o.operand == expr.RelativePeriod })
 	})
 }

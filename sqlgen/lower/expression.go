@@ -5,8 +5,8 @@ import (
 	"maps"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -55,7 +55,7 @@ type expression struct {
 
 	// linked returns the row that a to-one leads to from a row that is not there yet; nil
 	// where the row is there.
-	linked func(toOne *schema.Field) tableAlias
+	linked func(toOne *model.Field) tableAlias
 
 	// outer joins the rows at the ends of to-ones to the row; nil where a path becomes a sub-select.
 	outer *outerJoins

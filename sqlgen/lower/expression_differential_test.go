@@ -11,7 +11,7 @@ import (
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 var (
@@ -182,7 +182,7 @@ func (lab *laboratory) randomSubjects(r random) []*subject {
 	for _, m := range lab.models {
 		for _, place := range testPlaces() {
 			row := modelNamed(lab.schema, m.name)
-			inputs := slices.DeleteFunc(slices.Clone(lab.inputs), func(in *schema.Input) bool { return place == validateOfModel || !m.hasInput(in.Name) })
+			inputs := slices.DeleteFunc(slices.Clone(lab.inputs), func(in *model.Input) bool { return place == validateOfModel || !m.hasInput(in.Name) })
 			if place == validateOfAction {
 				row = nil // cannot be named
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // term is a random expression as text, with enough structure to be made smaller.
@@ -60,7 +60,7 @@ type generator struct {
 
 // newGenerator returns a generator of expressions over the rows of a model, nil for none, that can name the inputs.
 // Without context and to-ones it serves the @validate of a model.
-func newGenerator(r random, s *schema.Schema, row *schema.Model, inputs []*schema.Input, isValidation bool) *generator {
+func newGenerator(r random, s *model.Schema, row *model.Model, inputs []*model.Input, isValidation bool) *generator {
 	g := &generator{random: r}
 	if row != nil {
 		depth := 3
@@ -85,7 +85,7 @@ func newGenerator(r random, s *schema.Schema, row *schema.Model, inputs []*schem
 }
 
 // walk adds a path that has reached a row, and all paths that lead on from it.
-func (g *generator) walk(text string, m *schema.Model, many []string, steps []expr.Step, depth int, isContext bool) {
+func (g *generator) walk(text string, m *model.Model, many []string, steps []expr.Step, depth int, isContext bool) {
 	if len(many) == 0 || len(steps) == 0 || !steps[len(steps)-1].StepType().Array {
 		g.add(candidate{text: text, typ: expr.Type{Kind: expr.Model, Name: m.Name}, many: many, depth: len(steps), isList: isContext})
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // laboratory is a database with the tables of a random schema.
 type laboratory struct {
 	models []*testModel
-	schema *schema.Schema  // without actions and rules
-	inputs []*schema.Input // of all actions, each name once
-	conn   *pgx.Conn       // of a superuser, not bound by foreign keys and policies
+	schema *model.Schema  // without actions and rules
+	inputs []*model.Input // of all actions, each name once
+	conn   *pgx.Conn      // of a superuser, not bound by foreign keys and policies
 }
 
 // newLaboratory installs the tables of models.
@@ -58,7 +58,7 @@ func newLaboratory(t *testing.T, models []*testModel) *laboratory {
 	return lab
 }
 
-func (lab *laboratory) addInput(in *schema.Input) {
+func (lab *laboratory) addInput(in *model.Input) {
 	for _, known := range lab.inputs {
 		if known.Name == in.Name {
 			return
@@ -181,7 +181,7 @@ func (lab *laboratory) early(s *subject, x expression) pg.Expr {
 	if s.place == uploadOfAction {
 		d.inputsKnown = pg.IsNotNull(pg.As(pg.Null(), "jsonb"))
 	}
-	known := d.decideEarly([]*schema.Rule{{Expression: s.nodes[0]}})
+	known := d.decideEarly([]*model.Rule{{Expression: s.nodes[0]}})
 	whens := []pg.When{{Condition: known.holds, Result: pg.True()}, {Condition: known.fails, Result: pg.False()}}
 	if x.site == inQuery {
 		slices.Reverse(whens)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 const clinicText = `
@@ -85,7 +85,7 @@ model Bill {
 `
 
 // clinic returns a schema in which the attributes are on an update of Visit.
-func clinic(t testing.TB, attributes string) (*schema.Schema, *schema.Action) {
+func clinic(t testing.TB, attributes string) (*model.Schema, *model.Action) {
 	t.Helper()
 	s := mustCheck(t, fmt.Sprintf(clinicText, attributes))
 	return s, s.Actions[0]

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -122,16 +123,16 @@ func modelsText(models []*testModel) string {
 }
 
 // checkText checks the text of a schema, which is nil if there are errors.
-func checkText(text string) (*schema.Schema, syntax.Errors) {
+func checkText(text string) (*model.Schema, syntax.Errors) {
 	var errs syntax.Errors
-	config := schema.ReadConfig(&syntax.Source{Name: "sternpost.yaml", Text: []byte(testConfig)}, &errs)
+	config := check.ReadConfig(&syntax.Source{Name: "sternpost.yaml", Text: []byte(testConfig)}, &errs)
 	tree := syntax.Parse(&syntax.Source{Name: "test.stern", Text: []byte(text)}, &errs)
-	s := schema.Check([]*syntax.File{tree}, schema.Options{Config: config, Functions: []string{"functions/churn.sql"}}, &errs)
+	s := check.Check([]*syntax.File{tree}, check.Options{Config: config, Functions: []string{"functions/churn.sql"}}, &errs)
 	return s, errs.Sorted()
 }
 
 // mustCheck checks a schema without errors.
-func mustCheck(t testing.TB, text string) *schema.Schema {
+func mustCheck(t testing.TB, text string) *model.Schema {
 	t.Helper()
 	s, errs := checkText(text)
 	for _, d := range errs {
@@ -143,7 +144,7 @@ func mustCheck(t testing.TB, text string) *schema.Schema {
 }
 
 // modelNamed returns the model of that name.
-func modelNamed(s *schema.Schema, name string) *schema.Model {
+func modelNamed(s *model.Schema, name string) *model.Model {
 	for _, m := range s.Models {
 		if m.Name == name {
 			return m
@@ -206,7 +207,7 @@ func randomValue(r random, t expr.Type) any {
 
 // world is the data that expressions are evaluated against: rows and a call.
 type world struct {
-	schema   *schema.Schema
+	schema   *model.Schema
 	rows     map[string][]*testRow // by the name of their model
 	identity string                // the caller's id; "" means anonymous
 	now      string
@@ -217,7 +218,7 @@ type world struct {
 // testRow is a row.
 type testRow struct {
 	world  *world
-	model  *schema.Model
+	model  *model.Model
 	values map[string]any // of the stored fields, by name
 }
 
@@ -274,7 +275,7 @@ func (w *world) call(row *testRow) expr.Call {
 }
 
 // randomWorld returns rows that satisfy a schema, and a call. The call may give the inputs; isWhole makes it give all.
-func randomWorld(r random, s *schema.Schema, inputs []*schema.Input, isWhole bool) *world {
+func randomWorld(r random, s *model.Schema, inputs []*model.Input, isWhole bool) *world {
 	w := &world{schema: s, rows: map[string][]*testRow{}, inputs: map[string]any{}, texts: map[string]string{}}
 	counts := map[string]int{}
 	for _, m := range s.Models {
@@ -326,7 +327,7 @@ func randomWorld(r random, s *schema.Schema, inputs []*schema.Input, isWhole boo
 }
 
 // fill gives the rows of a model their values of a field.
-func (w *world) fill(r random, m *schema.Model, f *schema.Field, counts map[string]int) {
+func (w *world) fill(r random, m *model.Model, f *model.Field, counts map[string]int) {
 	if f.Name == "id" {
 		return
 	}
@@ -404,7 +405,7 @@ func valueSQL(t expr.Type, v any) string {
 }
 
 // inputJSON is the body of the request.
-func (w *world) inputJSON(inputs []*schema.Input) string {
+func (w *world) inputJSON(inputs []*model.Input) string {
 	body := map[string]any{}
 	for _, in := range inputs {
 		if v, given := w.inputs[in.Name]; given {
@@ -442,7 +443,7 @@ func (w *world) without(gone *testRow) *world {
 	dropped := map[*testRow]bool{gone: true}
 	for again := true; again; {
 		again = false
-		w.eachReference(func(row *testRow, f *schema.Field, target *testRow) {
+		w.eachReference(func(row *testRow, f *model.Field, target *testRow) {
 			if dropped[target] && !f.Optional && !dropped[row] {
 				dropped[row], again = true, true
 			}
@@ -461,7 +462,7 @@ func (w *world) without(gone *testRow) *world {
 			}
 		}
 	}
-	w.eachReference(func(row *testRow, f *schema.Field, target *testRow) {
+	w.eachReference(func(row *testRow, f *model.Field, target *testRow) {
 		if dropped[target] && !dropped[row] {
 			copies[row].values[f.FK.Name] = nil
 		}
@@ -473,7 +474,7 @@ func (w *world) without(gone *testRow) *world {
 }
 
 // eachReference visits every row with every row that it points to.
-func (w *world) eachReference(visit func(row *testRow, f *schema.Field, target *testRow)) {
+func (w *world) eachReference(visit func(row *testRow, f *model.Field, target *testRow)) {
 	for _, m := range w.schema.Models {
 		for _, f := range m.Fields {
 			if f.FK == nil {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // The statement of facets has its rows under these names, which no table has: as they are picked, and with the values
@@ -19,7 +19,7 @@ const (
 // see the same rows. Rows are picked as those of a page are, by the conditions that apply to every facet. Conditions on
 // the fields of facets are noted for each row instead, since they bind only the other facets. Then the rows are read
 // under row security.
-func (l *lowering) facetsOf(a *schema.Action) []*pg.Function {
+func (l *lowering) facetsOf(a *model.Action) []*pg.Function {
 	if len(a.Facets) == 0 || isClosed(a) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (l *lowering) facetsOf(a *schema.Action) []*pg.Function {
 }
 
 // facetsArray is the facets of a list as the platform's functions take them.
-func facetsArray(a *schema.Action) pg.Expr {
+func facetsArray(a *model.Action) pg.Expr {
 	rows := make([]pg.Expr, len(a.Facets))
 	for i, f := range a.Facets {
 		rows[i] = &pg.Row{Values: []pg.Expr{pg.Str(f.Name()), pg.Str(sqlOf(f.Type().Kind).facet), boolean(isFiltered(a, f))}}
@@ -52,13 +52,13 @@ func facetsArray(a *schema.Action) pg.Expr {
 }
 
 // isFiltered tells whether a list can be filtered by the field of a facet.
-func isFiltered(a *schema.Action, f *schema.Facet) bool {
-	return slices.ContainsFunc(a.Reads, func(in *schema.Input) bool { return isOwnInput(in, f) })
+func isFiltered(a *model.Action, f *model.Facet) bool {
+	return slices.ContainsFunc(a.Reads, func(in *model.Input) bool { return isOwnInput(in, f) })
 }
 
 // isOwnInput tells whether an input of a list is that of the field of a facet: the field itself or, for a foreign key,
 // the id of the row that it points to.
-func isOwnInput(in *schema.Input, f *schema.Facet) bool {
+func isOwnInput(in *model.Input, f *model.Facet) bool {
 	switch {
 	case in.Explicit:
 		return false
@@ -70,14 +70,14 @@ func isOwnInput(in *schema.Input, f *schema.Facet) bool {
 
 // facets is the part of a model's rows that the statement of facets picks.
 type facets struct {
-	action *schema.Action
+	action *model.Action
 	picked []pg.Output    // outputs of each row, beside whether it satisfies the conditions on the fields of facets
 	own    []*pg.Variable // these conditions, in the order of the facets; nil where a field cannot have any
 }
 
 // of returns the facet that leaves out the condition of an input, -1 for none.
-func (f *facets) of(in *schema.Input) int {
-	return slices.IndexFunc(f.action.Facets, func(facet *schema.Facet) bool { return isOwnInput(in, facet) })
+func (f *facets) of(in *model.Input) int {
+	return slices.IndexFunc(f.action.Facets, func(facet *model.Facet) bool { return isOwnInput(in, facet) })
 }
 
 // facetScope returns the scope that gathers the conditions on the field of the i-th facet.
@@ -88,7 +88,7 @@ func (g generalList) facetScope(root *scope, i int) *scope {
 			return c
 		}
 	}
-	name := "v_own_" + schema.SnakeForm(g.b.action.Facets[i].Name())
+	name := "v_own_" + model.SnakeForm(g.b.action.Facets[i].Name())
 	c := &scope{text: g.b.variable(name, "text", pg.Str("")), x: root.x, key: key}
 	root.children = append(root.children, c)
 	g.facets.own[i] = c.text

@@ -6,15 +6,15 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // defaultMaxSize bounds a file that no field takes: an input of custom code.
 const defaultMaxSize = 100_000_000
 
 // fileTriggers returns the trigger that counts the fields that hold files; none for a table without such fields.
-func fileTriggers(m *schema.Model) []*pg.Trigger {
+func fileTriggers(m *model.Model) []*pg.Trigger {
 	var columns []string
 	for _, f := range m.Stored() {
 		if f.Type.Kind == expr.File {
@@ -33,17 +33,17 @@ func fileTriggers(m *schema.Model) []*pg.Trigger {
 }
 
 // TakesUploads tells whether an input has an upload route: a top-level file that a create or update writes.
-func TakesUploads(in *schema.Input) bool {
+func TakesUploads(in *model.Input) bool {
 	return in.IsWrite && in.Type.Kind == expr.File && (in.Explicit || len(in.Path) == 1)
 }
 
 // hasUploads tells whether some input of an action has an upload route.
-func hasUploads(a *schema.Action) bool {
-	return (a.Kind == schema.Create || a.Kind == schema.Update) && slices.ContainsFunc(a.Writes, TakesUploads)
+func hasUploads(a *model.Action) bool {
+	return (a.Kind == model.Create || a.Kind == model.Update) && slices.ContainsFunc(a.Writes, TakesUploads)
 }
 
 // publishedFiles returns the inputs that have an upload route, for the server.
-func publishedFiles(a *schema.Action) []release.FileInput {
+func publishedFiles(a *model.Action) []release.FileInput {
 	if !hasUploads(a) {
 		return nil
 	}
@@ -60,7 +60,7 @@ func publishedFiles(a *schema.Action) []release.FileInput {
 }
 
 // inlineFiles returns the inputs that take files inline only and bound them, for the server.
-func inlineFiles(a *schema.Action) []release.FileInput {
+func inlineFiles(a *model.Action) []release.FileInput {
 	var list []release.FileInput
 	for _, in := range a.Writes {
 		if in.Type.Kind != expr.File || TakesUploads(in) && hasUploads(a) {
@@ -76,7 +76,7 @@ func inlineFiles(a *schema.Action) []release.FileInput {
 
 // fileLimits returns the files that an input takes: those that its field takes. An input that is stored in several
 // fields takes the files that all of them take.
-func fileLimits(a *schema.Action, in *schema.Input) (accepts []string, maxSize int64) {
+func fileLimits(a *model.Action, in *model.Input) (accepts []string, maxSize int64) {
 	maxSize = defaultMaxSize
 	for i, f := range a.StoredIn(in) {
 		if i == 0 {

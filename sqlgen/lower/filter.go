@@ -4,19 +4,19 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // filter is an implicit input of a list: a field, of the row or behind relations, and
 // the operators that a request may put to it.
 type filter struct {
-	input *schema.Input
+	input *model.Input
 	path  expr.Node // from the row; in an arm of a union also a literal
 }
 
 // filters returns the implicit inputs of a list.
-func filters(a *schema.Action) []filter {
+func filters(a *model.Action) []filter {
 	var list []filter
 	for _, in := range a.Reads {
 		if !in.Explicit {
@@ -27,7 +27,7 @@ func filters(a *schema.Action) []filter {
 }
 
 // FilterOf is the condition by which a request filters a list of a model, on rows of the model's table under its name.
-func FilterOf(a *schema.Action, request pg.Expr) pg.Expr {
+func FilterOf(a *model.Action, request pg.Expr) pg.Expr {
 	row := rowOf(a.Model)
 	var list []conjunct
 	for _, f := range filters(a) {
@@ -37,7 +37,7 @@ func FilterOf(a *schema.Action, request pg.Expr) pg.Expr {
 }
 
 // listPath is the path of an implicit input of a list, by the copies that the model has.
-func listPath(m *schema.Model, in *schema.Input) *expr.Path {
+func listPath(m *model.Model, in *model.Input) *expr.Path {
 	var steps []expr.Step
 	for _, f := range in.AlongCopies() {
 		steps = append(steps, f)
@@ -245,23 +245,23 @@ func (f filter) conjuncts(given pg.Expr) []conjunct {
 
 // isFolded tells whether an index serves startsWith on an input. Markdown is long, and people search inside it rather
 // than by its beginning.
-func isFolded(in *schema.Input) bool {
+func isFolded(in *model.Input) bool {
 	return in.Union == nil && in.Type.Kind == expr.Text && !in.Type.Array
 }
 
 // foldedFields returns the fields of a model that lists find by their beginnings.
-func foldedFields(s *schema.Schema, m *schema.Model) []*schema.Field {
-	var fields []*schema.Field
+func foldedFields(s *model.Schema, m *model.Model) []*model.Field {
+	var fields []*model.Field
 	for _, f := range m.Fields {
-		if slices.ContainsFunc(s.Actions, func(a *schema.Action) bool { return a.Kind == schema.List && !a.Custom && filtersBy(a, f) }) {
+		if slices.ContainsFunc(s.Actions, func(a *model.Action) bool { return a.Kind == model.List && !a.Custom && filtersBy(a, f) }) {
 			fields = append(fields, f)
 		}
 	}
 	return fields
 }
 
-func filtersBy(a *schema.Action, f *schema.Field) bool {
-	return slices.ContainsFunc(a.Reads, func(in *schema.Input) bool {
+func filtersBy(a *model.Action, f *model.Field) bool {
+	return slices.ContainsFunc(a.Reads, func(in *model.Input) bool {
 		return len(in.Path) > 0 && in.Path[len(in.Path)-1] == f && isFolded(in)
 	})
 }

@@ -17,7 +17,7 @@ import (
 	requests "github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // asked is a condition of a list as a request spells it, and as an expression.
@@ -35,14 +35,14 @@ type listing struct {
 	instead     string // a rule that admits more
 	order       string // attribute
 	orderSQL    string
-	facets      []*schema.Field // fields of the laboratory's schema
-	action      *schema.Action
+	facets      []*model.Field // fields of the laboratory's schema
+	action      *model.Action
 	published   *release.Action
 	reader      *requests.Reader
 }
 
 // randomConditions returns conditions on the row of a model and on its children, at most one per path and operator.
-func randomConditions(r random, m *schema.Model) []*asked {
+func randomConditions(r random, m *model.Model) []*asked {
 	var list []*asked
 	for range 1 + r.IntN(5) {
 		at, path := m, []string{}
@@ -97,7 +97,7 @@ func (l *listing) rules() string {
 // flatName is the name of an input with a path.
 func flatName(path string) string { return strings.ToLower(strings.ReplaceAll(path, ".", "")) }
 
-func randomCondition(r random, m *schema.Model, path []string, t expr.Type) *asked {
+func randomCondition(r random, m *model.Model, path []string, t expr.Type) *asked {
 	var names []string
 	for _, o := range operatorsOf(t.Kind) {
 		if operatorText(o.name) != "" {
@@ -180,7 +180,7 @@ func compareLists(t *testing.T, seed uint64, count *int, outcomes map[string]int
 			}
 			m := modelNamed(lab.schema, where.model)
 			l := &listing{where: where, rule: rule, conditions: randomConditions(r, m), orderSQL: "id"}
-			if own := slices.DeleteFunc(slices.Clone(m.Fields), func(f *schema.Field) bool {
+			if own := slices.DeleteFunc(slices.Clone(m.Fields), func(f *model.Field) bool {
 				return f.IsRelation() || f.Type.Array || f.StepWriteOnly() || f.Type.Kind == expr.File || f.Type.Kind == expr.Vector || f.Name == "id"
 			}); r.chance(50) && len(own) > 0 {
 				f, way := pick(r, own), pick(r, []string{"asc", "desc"})
@@ -448,8 +448,8 @@ func (l *listing) compare(t *testing.T, r random, tx pgx.Tx, w *world, outcomes 
 }
 
 // randomFacets returns some fields as facets of a list.
-func randomFacets(r random, m *schema.Model) []*schema.Field {
-	var list []*schema.Field
+func randomFacets(r random, m *model.Model) []*model.Field {
+	var list []*model.Field
 	for _, f := range m.Fields {
 		if !f.Type.Array && f.Type.Kind.Facet() != expr.NoFacet && r.chance(40) {
 			list = append(list, f)

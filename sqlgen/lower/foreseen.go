@@ -6,13 +6,13 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // foreseenLists lowers a list for the foreseen operator sets, each a form. Where rules look at rows, the statement of a
 // form is long, and a function has two of them.
-func (l *lowering) foreseenLists(a *schema.Action) []*pg.Function {
+func (l *lowering) foreseenLists(a *model.Action) []*pg.Function {
 	var functions []*pg.Function
 	most := 8
 	if needRow(a.Rules) {
@@ -29,7 +29,7 @@ func (l *lowering) foreseenLists(a *schema.Action) []*pg.Function {
 // foreseenList lowers a list for some operator sets: its pages from the front, and pages behind a position if the order
 // has a position before all rows. It looks from the caller outwards. A caller with so many values that the order shows a
 // page sooner gets a row of nulls, which sends the server to the function for any request.
-func (l *lowering) foreseenList(a *schema.Action, name string, sets []operatorSet) *pg.Function {
+func (l *lowering) foreseenList(a *model.Action, name string, sets []operatorSet) *pg.Function {
 	keys := ownOrder(a)
 	b, foreseen := l.beginForms(a, name, formArguments(a, sets))
 	f := foreseenList{b: b, indexed: l.indexed[a.Model], place: b.place(keys)}
@@ -56,7 +56,7 @@ func (l *lowering) foreseenList(a *schema.Action, name string, sets []operatorSe
 }
 
 // beginForms begins a function for forms of a list.
-func (l *lowering) beginForms(a *schema.Action, name string, arguments []argument) (*builder, *release.Foreseen) {
+func (l *lowering) beginForms(a *model.Action, name string, arguments []argument) (*builder, *release.Foreseen) {
 	foreseen := &release.Foreseen{Function: name, Seeks: canSeek(orderOfForms(a)), Arguments: published(a, arguments)}
 	l.foreseen[a] = append(l.foreseen[a], foreseen)
 	b := l.beginWith(a, name, "action "+a.Name+", foreseen filters: first, after", pg.Stable, arguments)
@@ -211,7 +211,7 @@ func (b *builder) leaveMany(ways []way) {
 }
 
 // nullRow is a row of nulls of the function of an action; nil if its columns are variables, which are null.
-func nullRow(a *schema.Action) pg.Expr {
+func nullRow(a *model.Action) pg.Expr {
 	if a.Union != nil || answersColumns(a) || len(a.Embeds) > 0 {
 		return nil
 	}
@@ -235,7 +235,7 @@ func (f foreseenList) page(set operatorSet, isRead bool) pg.Statement {
 
 // mayBeFound tells whether an index may find the rows that a filter asks for: one that its column leads, where few rows
 // have one value, or one behind relations.
-func mayBeFound(in *schema.Input, indexed map[string]bool) bool {
+func mayBeFound(in *model.Input, indexed map[string]bool) bool {
 	f := ownColumn(in)
 	return f == nil || f.Type.Array || indexed[f.Column] && f.Type.Kind != expr.Boolean && f.Type.Kind != expr.Enum
 }

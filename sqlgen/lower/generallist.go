@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // theFilter is the filter inside the statement of a general list.
@@ -58,7 +58,7 @@ func alsoHolds(condition pg.Expr) *pg.Fragment {
 // request is ever part of the text.
 //
 // The page is picked without row security, so that every condition may use an index, then its rows are read under it.
-func (l *lowering) generalList(a *schema.Action) *pg.Function {
+func (l *lowering) generalList(a *model.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 	b.readsZone = filtersByPeriod(a)
 	g := generalList{b: b, where: member(input, "where"), indexed: l.indexed[a.Model]}
@@ -105,7 +105,7 @@ func (g *generalList) isReadAtOnce() bool {
 // isKnown tells whether Postgres plans comparisons of a column under row security as well as without: there it uses
 // statistics for leakproof operators only. They do not matter without an index of the column. A column that may not be
 // read is not known either: an action that answers columns reads no others of a row.
-func (g *generalList) isKnown(f *schema.Field) bool {
+func (g *generalList) isKnown(f *model.Field) bool {
 	a := g.b.action
 	mayRead := !answersColumns(a) || slices.ContainsFunc(answeredColumns(a), func(c answeredColumn) bool {
 		return !c.member.Field.IsRelation() && c.member.Field.Column == f.Column
@@ -187,7 +187,7 @@ func (g *generalList) findRows() []pg.Expr {
 }
 
 // tableArray is an array of the tables of models.
-func tableArray(models ...*schema.Model) pg.Expr {
+func tableArray(models ...*model.Model) pg.Expr {
 	tables := make([]pg.Expr, len(models))
 	for i, m := range models {
 		tables[i] = pg.Str(pg.Qualified(appSchema, m.Table))
@@ -197,7 +197,7 @@ func tableArray(models ...*schema.Model) pg.Expr {
 
 // near are the arguments of platform.pick_page for callers with many values: how many rows of the order are looked at,
 // and the conditions on its first key.
-func (g *generalList) near(ways []way, x expression, first *schema.Field, list []filter) []pg.Expr {
+func (g *generalList) near(ways []way, x expression, first *model.Field, list []filter) []pg.Expr {
 	if pg.IsFalse(manyOf(ways)) {
 		return nil
 	}
@@ -230,7 +230,7 @@ func (g *generalList) foundBy() string {
 	for _, in := range g.b.action.Reads {
 		switch {
 		case in.Explicit:
-			if slices.ContainsFunc(g.b.action.Wheres, func(w *schema.Where) bool { return mentionsInput(w.Expression, in) }) {
+			if slices.ContainsFunc(g.b.action.Wheres, func(w *model.Where) bool { return mentionsInput(w.Expression, in) }) {
 				names = append(names, in.Name)
 			}
 		case mayBeFound(in, g.indexed) && ownColumn(in) != ownOrder(g.b.action)[0].field:
@@ -241,7 +241,7 @@ func (g *generalList) foundBy() string {
 	return "{" + strings.Join(slices.Compact(names), ",") + "}"
 }
 
-func mentionsInput(n expr.Node, in *schema.Input) bool {
+func mentionsInput(n expr.Node, in *model.Input) bool {
 	return slices.ContainsFunc(expr.Mentions(n).Inputs, func(mentioned expr.Input) bool { return mentioned == expr.Input(in) })
 }
 
@@ -311,7 +311,7 @@ func (t *text) way(source string, w way) pg.Expr {
 
 // guard is the condition, inside the statement, that a request lacks inputs.
 type guard struct {
-	inputs []*schema.Input
+	inputs []*model.Input
 	absent pg.Expr
 }
 
@@ -438,7 +438,7 @@ func (g generalList) gatherWhere(at *scope, absent, condition pg.Expr) {
 
 // guard returns the condition that the filter lacks any of some inputs. It is the same for the same inputs, and nil for
 // none.
-func (g *generalList) guard(inputs []*schema.Input) pg.Expr {
+func (g *generalList) guard(inputs []*model.Input) pg.Expr {
 	if len(inputs) == 0 {
 		return nil
 	}
@@ -584,7 +584,7 @@ func (g generalList) childScope(parent *scope, p expr.Prefix) *scope {
 	q := j.query(nil, nil)
 	name := "v"
 	for _, s := range p.Steps {
-		name += "_" + schema.SnakeForm(s.StepName())
+		name += "_" + model.SnakeForm(s.StepName())
 	}
 	c := &scope{
 		text:  g.b.variable(name, "text", pg.Str("")),
@@ -637,7 +637,7 @@ func (g generalList) opening(q *pg.QueryTail) *pg.Fragment {
 
 // gatherElements gathers the conditions of any on one and the same element of an array.
 func (g generalList) gatherElements(s *scope, f filter, statements *[]pg.Statement) {
-	text := g.b.variable("v_any_"+schema.SnakeForm(f.input.Name), "text", pg.Str(""))
+	text := g.b.variable("v_any_"+model.SnakeForm(f.input.Name), "text", pg.Str(""))
 	*statements = append(*statements,
 		extend(text, pg.Fn("platform.filter_sql", input, &pg.Filters{Fields: []pg.Filter{f.elementSQL()}}, anywhere)),
 		pg.IfThen(pg.Op(text, "<>", pg.Str("")), extend(s.text, g.opening(f.elementsQuery(s.x)), text, pg.Str(")"))))

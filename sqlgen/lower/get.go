@@ -1,12 +1,12 @@
 package lower
 
 import (
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // get lowers a get.
-func (l *lowering) get(a *schema.Action) *pg.Function {
+func (l *lowering) get(a *model.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Stable)
 	where := b.lookUp()
 	unlessFound := b.requireCaller()

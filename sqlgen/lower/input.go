@@ -4,27 +4,27 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // requestPath is where an input is in the body of a request.
-func requestPath(a *schema.Action, in *schema.Input) []string {
+func requestPath(a *model.Action, in *model.Input) []string {
 	switch {
-	case in.IsWrite && a.Kind == schema.Update:
+	case in.IsWrite && a.Kind == model.Update:
 		return append([]string{"values"}, writePath(in)...)
 	case in.IsWrite:
 		return writePath(in)
-	case a.Kind == schema.List && !in.Explicit:
+	case a.Kind == model.List && !in.Explicit:
 		return append([]string{"where"}, filterPath(in)...)
-	case a.Kind == schema.List, a.Kind == schema.Update:
+	case a.Kind == model.List, a.Kind == model.Update:
 		return []string{"where", in.Name}
 	}
 	return []string{in.Name}
 }
 
 // writePath is where a write input is in the object of values: one level per relation that its path passes.
-func writePath(in *schema.Input) []string {
+func writePath(in *model.Input) []string {
 	if in.Explicit {
 		return []string{in.Name}
 	}
@@ -33,16 +33,16 @@ func writePath(in *schema.Input) []string {
 
 // value returns the value of an input, null if it is absent. A variable holds it, declared at its first use. In a list
 // only explicit inputs have one.
-func (b *builder) value(in *schema.Input) pg.Expr {
+func (b *builder) value(in *model.Input) pg.Expr {
 	if v, ok := b.values[in]; ok {
 		return v
 	}
-	name := "v_" + schema.SnakeForm(in.Name)
-	if in.IsWrite && slices.ContainsFunc(b.action.Reads, func(r *schema.Input) bool { return r.Name == in.Name }) {
-		name = "v_new_" + schema.SnakeForm(in.Name)
+	name := "v_" + model.SnakeForm(in.Name)
+	if in.IsWrite && slices.ContainsFunc(b.action.Reads, func(r *model.Input) bool { return r.Name == in.Name }) {
+		name = "v_new_" + model.SnakeForm(in.Name)
 	}
 	if slices.Contains(ownVariables, name) {
-		name = "v_given_" + schema.SnakeForm(in.Name)
+		name = "v_given_" + model.SnakeForm(in.Name)
 	}
 	held := &pg.Variable{
 		Name:    b.names.Take(name),
@@ -55,12 +55,12 @@ func (b *builder) value(in *schema.Input) pg.Expr {
 }
 
 // isGivenInput tells whether a request gives an optional input, null included.
-func (b builder) isGivenInput(in *schema.Input) pg.Expr {
+func (b builder) isGivenInput(in *model.Input) pg.Expr {
 	if b.given != nil {
 		return b.given[in]
 	}
 	path := requestPath(b.action, in)
-	if b.action.Kind == schema.Update || b.action.Kind == schema.List {
+	if b.action.Kind == model.Update || b.action.Kind == model.List {
 		return isGiven(member(input, path[0]), path[1:]) // below where or values
 	}
 	return isGiven(input, path)
@@ -83,4 +83,4 @@ func (b *builder) expressionWithoutRow(l logic) expression {
 }
 
 // inputValue is value for expressions.
-func (b *builder) inputValue(in expr.Input) pg.Expr { return b.value(in.(*schema.Input)) }
+func (b *builder) inputValue(in expr.Input) pg.Expr { return b.value(in.(*model.Input)) }

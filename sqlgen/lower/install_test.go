@@ -7,14 +7,14 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // Complete is manifest.Complete, which these tests cannot name: manifest imports lower.
-var Complete func(*release.Manifest, *schema.Schema)
+var Complete func(*release.Manifest, *model.Schema)
 
 // mustInstall installs a schema in a new database and returns the manifest.
-func mustInstall(t testing.TB, db *pgtest.DB, s *schema.Schema, text string) *release.Manifest {
+func mustInstall(t testing.TB, db *pgtest.DB, s *model.Schema, text string) *release.Manifest {
 	t.Helper()
 	lowered, manifest := Schema(s, "test.stern")
 	emit.Render(lowered)

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // computedColumn makes the column of a computed field.
-func (l *lowering) computedColumn(c *pg.Column, f *schema.Field) {
+func (l *lowering) computedColumn(c *pg.Column, f *model.Field) {
 	if p := l.keptBy(f); p != nil {
 		p.keep(c)
 		return
@@ -30,10 +30,10 @@ func (p *part) keep(c *pg.Column) {
 }
 
 // hiddenColumns returns the columns of parts that are not fields.
-func (l *lowering) hiddenColumns(m *schema.Model) []*pg.Column {
+func (l *lowering) hiddenColumns(m *model.Model) []*pg.Column {
 	var columns []*pg.Column
 	for _, p := range l.partsOf(m) {
-		if !slices.ContainsFunc(m.Stored(), func(f *schema.Field) bool { return f.Column == p.column }) {
+		if !slices.ContainsFunc(m.Stored(), func(f *model.Field) bool { return f.Column == p.column }) {
 			c := &pg.Column{Name: p.column, Type: p.typ, Comment: "kept by triggers, for computed fields"}
 			p.keep(c)
 			columns = append(columns, c)
@@ -43,25 +43,25 @@ func (l *lowering) hiddenColumns(m *schema.Model) []*pg.Column {
 }
 
 // partsOf returns the parts in the rows of a model.
-func (l *lowering) partsOf(m *schema.Model) []*part {
+func (l *lowering) partsOf(m *model.Model) []*part {
 	return slices.DeleteFunc(slices.Clone(l.parts), func(p *part) bool { return p.owner != m })
 }
 
 // writtenColumnsOf are the columns of a table that do not change by computing alone.
-func writtenColumnsOf(m *schema.Model) []*schema.Field {
-	return slices.DeleteFunc(m.Stored(), func(f *schema.Field) bool { return f.Computed != nil })
+func writtenColumnsOf(m *model.Model) []*model.Field {
+	return slices.DeleteFunc(m.Stored(), func(f *model.Field) bool { return f.Computed != nil })
 }
 
 // hasComputed tells whether a table has computed columns.
-func (l *lowering) hasComputed(m *schema.Model) bool {
-	return len(l.partsOf(m)) > 0 || slices.ContainsFunc(m.Fields, func(f *schema.Field) bool { return f.Computed != nil })
+func (l *lowering) hasComputed(m *model.Model) bool {
+	return len(l.partsOf(m)) > 0 || slices.ContainsFunc(m.Fields, func(f *model.Field) bool { return f.Computed != nil })
 }
 
 // touch is the trigger that sets updated_at. Its function sees whether the row changes. Computing is not an update, so
 // on a table with computed columns the trigger ignores writes of these alone, by a condition. Postgres reads a condition
 // anew for each statement, which costs more than the call of the function. The function alone would not do there: when a
 // BEFORE trigger runs, the generated columns of the new row have no values yet, so that every row would look changed.
-func (l *lowering) touch(m *schema.Model) *pg.Trigger {
+func (l *lowering) touch(m *model.Model) *pg.Trigger {
 	g := &pg.Trigger{Name: "_100_touch", Timing: "before update", Function: "platform.tg_touch"}
 	if !l.hasComputed(m) {
 		return g
@@ -76,7 +76,7 @@ func (l *lowering) touch(m *schema.Model) *pg.Trigger {
 }
 
 // keep gives a table the triggers that keep the parts in its own rows, and those made of its rows.
-func (l *lowering) keep(t *pg.Table, m *schema.Model) {
+func (l *lowering) keep(t *pg.Table, m *model.Model) {
 	l.keepOwn(t, m)
 	l.takeTurns(t, m)
 	k := &keeper{lowering: l, model: m, table: t}
@@ -90,7 +90,7 @@ func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 // statement. It runs as the owner of the tables, who is not bound by row security: parts are about all rows.
 type keeper struct {
 	*lowering
-	model *schema.Model
+	model *model.Model
 	table *pg.Table
 	fn    *pg.Function
 	ids   *pg.Variable
@@ -99,7 +99,7 @@ type keeper struct {
 // keepStep is what a keeper writes: parts in those rows of a table that have the same value in one column as changed
 // rows of the keeper's table in another.
 type keepStep struct {
-	to         *schema.Model
+	to         *model.Model
 	match, key string
 	via        *across // of parts across a third table
 	isMoved    bool    // sums and counts, which move by the difference; all others are read again
@@ -108,10 +108,10 @@ type keepStep struct {
 }
 
 // isOwn tells whether a step reads parts across a third table for the changed rows themselves.
-func (s *keepStep) isOwn(m *schema.Model) bool { return s.to == m && s.match == "id" && s.key == "id" }
+func (s *keepStep) isOwn(m *model.Model) bool { return s.to == m && s.match == "id" && s.key == "id" }
 
 // stepsOf returns the steps for changes of a model's rows, in the order of the tables that they write.
-func (l *lowering) stepsOf(m *schema.Model) []*keepStep {
+func (l *lowering) stepsOf(m *model.Model) []*keepStep {
 	if steps, known := l.steps[m]; known {
 		return steps
 	}
@@ -149,7 +149,7 @@ func (l *lowering) stepsOf(m *schema.Model) []*keepStep {
 }
 
 // watched returns the columns of the changed rows whose changes matter to a step, without its key.
-func (s *keepStep) watched(m *schema.Model) []string {
+func (s *keepStep) watched(m *model.Model) []string {
 	var columns []string
 	for _, p := range s.parts {
 		switch {
@@ -417,14 +417,14 @@ func besides(name, table string) string {
 }
 
 // lockRows locks rows of a table in the order of their ids.
-func lockRows(m *schema.Model, strength, match string, values pg.Expr) pg.Statement {
+func lockRows(m *model.Model, strength, match string, values pg.Expr) pg.Statement {
 	return &pg.Query{Select: &pg.Select{
 		From: pg.Ref(appSchema, m.Table), Where: isAnyOf(m.Table, match, values), OrderBy: []pg.Order{{Value: pg.Col(m.Table, "id")}}, Lock: strength,
 	}}
 }
 
 // linking selects a column of rows of a table.
-func linking(m *schema.Model, column, match string, among pg.Expr) *pg.Select {
+func linking(m *model.Model, column, match string, among pg.Expr) *pg.Select {
 	return &pg.Select{
 		Columns: []pg.Output{{Value: pg.Col("linking", column)}},
 		From:    &pg.TableRef{Schema: appSchema, Name: m.Table, Alias: "linking"}, Where: isAnyOf("linking", match, among),

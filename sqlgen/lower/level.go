@@ -3,15 +3,15 @@ package lower
 import (
 	"slices"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // level is a row that an action writes, or, for a to-many, any number of rows: the row of the action's model, and, in a
 // create, those that nested inputs insert.
 type level struct {
-	model    *schema.Model
-	field    *schema.Field // the relation that leads here; nil for the row of the action
-	path     []*schema.Field
+	model    *model.Model
+	field    *model.Field // the relation that leads here; nil for the row of the action
+	path     []*model.Field
 	parent   *level
 	children []*level // levels that are inserted too, in the order of their inputs
 	writes   []write  // values of inputs in their order, then of @sets
@@ -19,13 +19,13 @@ type level struct {
 
 // write is one value that an action writes to a column of a level.
 type write struct {
-	field *schema.Field // the field that has the column
-	input *schema.Input // the input that gives the value; nil for a @set
-	set   *schema.Set   // the @set that gives it; nil for an input
+	field *model.Field // the field that has the column
+	input *model.Input // the input that gives the value; nil for a @set
+	set   *model.Set   // the @set that gives it; nil for an input
 }
 
 // levels returns the levels that an action writes, from the row of its model on.
-func levels(a *schema.Action) *level {
+func levels(a *model.Action) *level {
 	root := &level{model: a.Model}
 	root.fill(a.Levels(), a.Writes)
 	for _, s := range a.Sets {
@@ -36,10 +36,10 @@ func levels(a *schema.Action) *level {
 }
 
 // fill gives a level the writes of the inputs at and below it, in the order of the inputs.
-func (l *level) fill(given *schema.Level, order []*schema.Input) {
+func (l *level) fill(given *model.Level, order []*model.Input) {
 	type part struct {
-		first *schema.Input
-		below *schema.Level // nil for an input that ends here
+		first *model.Input
+		below *model.Level // nil for an input that ends here
 	}
 	var parts []part
 	for _, in := range given.Inputs {
@@ -64,7 +64,7 @@ func (l *level) fill(given *schema.Level, order []*schema.Input) {
 }
 
 // target returns the level and field that a @set names. f.id means f, unless a row is inserted there.
-func (l *level) target(path []*schema.Field) (*level, *schema.Field) {
+func (l *level) target(path []*model.Field) (*level, *model.Field) {
 	at := l
 	for i, f := range path[:len(path)-1] {
 		child := at.child(f)
@@ -76,7 +76,7 @@ func (l *level) target(path []*schema.Field) (*level, *schema.Field) {
 	return at, path[len(path)-1]
 }
 
-func (l *level) child(f *schema.Field) *level {
+func (l *level) child(f *model.Field) *level {
 	for _, c := range l.children {
 		if c.field == f {
 			return c
@@ -96,7 +96,7 @@ func (l *level) inserted() []*level {
 
 // back is the FK field of a child by which it refers to its parent; nil if the
 // parent refers to the child.
-func (l *level) back() *schema.Field {
+func (l *level) back() *model.Field {
 	if l.field == nil || l.field.FK != nil {
 		return nil
 	}
@@ -105,8 +105,8 @@ func (l *level) back() *schema.Field {
 
 // columns returns the fields whose columns an insert of the level writes, in the
 // order of the table. The id is among them only if the action gives it.
-func (l *level) columns() []*schema.Field {
-	written := map[*schema.Field]bool{l.back(): true}
+func (l *level) columns() []*model.Field {
+	written := map[*model.Field]bool{l.back(): true}
 	for _, w := range l.writes {
 		written[w.field] = true
 	}
@@ -115,7 +115,7 @@ func (l *level) columns() []*schema.Field {
 			written[c.field.FK] = true
 		}
 	}
-	var fields []*schema.Field
+	var fields []*model.Field
 	for _, f := range l.model.Stored() {
 		if written[f] {
 			fields = append(fields, f)
@@ -132,16 +132,16 @@ func (l *level) isOptional() bool {
 
 // nested is a level that an action inserts beside its own row.
 type nested struct {
-	action *schema.Action
+	action *model.Action
 	level  *level
 }
 
 // nestedInserts returns the levels that actions insert beside their own rows, by
 // model.
-func nestedInserts(s *schema.Schema) map[*schema.Model][]nested {
-	inserts := map[*schema.Model][]nested{}
+func nestedInserts(s *model.Schema) map[*model.Model][]nested {
+	inserts := map[*model.Model][]nested{}
 	for _, a := range s.Actions {
-		if a.Kind != schema.Create || a.Custom {
+		if a.Kind != model.Create || a.Custom {
 			continue
 		}
 		for _, l := range levels(a).inserted()[1:] {
@@ -153,9 +153,9 @@ func nestedInserts(s *schema.Schema) map[*schema.Model][]nested {
 
 // Demanded returns the optional inputs that a request has to give nevertheless. Without them, a row that is always
 // inserted would lack a required value.
-func Demanded(a *schema.Action) map[*schema.Input]bool {
-	demanded := map[*schema.Input]bool{}
-	if a.Kind == schema.Create && !a.Custom {
+func Demanded(a *model.Action) map[*model.Input]bool {
+	demanded := map[*model.Input]bool{}
+	if a.Kind == model.Create && !a.Custom {
 		for _, l := range levels(a).inserted() {
 			l.demands(demanded)
 		}
@@ -165,7 +165,7 @@ func Demanded(a *schema.Action) map[*schema.Input]bool {
 
 // demands notes the optional inputs without which a row that is always inserted would lack a required value: those
 // below a to-many, where each element is a row.
-func (l *level) demands(demanded map[*schema.Input]bool) {
+func (l *level) demands(demanded map[*model.Input]bool) {
 	at := l
 	for at.field != nil && !at.field.IsToMany() {
 		if at.isOptional() {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // defaultPageSize is the number of rows of a page if the request names no size.
@@ -16,7 +16,7 @@ var defaultPageSize = strconv.Itoa(release.DefaultPageSize)
 
 // list lowers a list to the function that takes any request, and one with static statements, whose plans are kept, for
 // the foreseen operator sets.
-func (l *lowering) list(a *schema.Action) []*pg.Function {
+func (l *lowering) list(a *model.Action) []*pg.Function {
 	functions := []*pg.Function{l.generalList(a)}
 	if len(a.Facets) > 0 { // facets cost more than a plan does
 		return append(functions, l.facetsOf(a)...)
@@ -27,12 +27,12 @@ func (l *lowering) list(a *schema.Action) []*pg.Function {
 // operatorSet is the set of operators in the filter of a request: fields by equals, and values of explicit inputs.
 type operatorSet struct {
 	equals []filter
-	given  []*schema.Input
+	given  []*model.Input
 }
 
 // foreseenSets returns the operator sets that have a static statement: the inputs that every request must give,
 // alone and with each other input.
-func foreseenSets(a *schema.Action) []operatorSet {
+func foreseenSets(a *model.Action) []operatorSet {
 	var required operatorSet
 	for _, in := range a.Reads {
 		if in.Optional {
@@ -55,7 +55,7 @@ func foreseenSets(a *schema.Action) []operatorSet {
 func hasEquals(t expr.Type) bool { return !t.Array && t.Kind.HasFilter("equals") }
 
 // with returns the set with one input more.
-func (s operatorSet) with(a *schema.Action, in *schema.Input) operatorSet {
+func (s operatorSet) with(a *model.Action, in *model.Input) operatorSet {
 	if in.Explicit {
 		return operatorSet{equals: s.equals, given: append(slices.Clone(s.given), in)}
 	}
@@ -76,7 +76,7 @@ func (s operatorSet) operators() string {
 }
 
 // counts tells whether a @where counts: the request gives all inputs that it mentions.
-func (s operatorSet) counts(w *schema.Where) bool {
+func (s operatorSet) counts(w *model.Where) bool {
 	for _, in := range optionalInputs(w) {
 		if !slices.Contains(s.given, in) {
 			return false
@@ -98,7 +98,7 @@ func pageAlias(table string) string {
 }
 
 // filterPath is the path of an implicit input below where.
-func filterPath(in *schema.Input) []string {
+func filterPath(in *model.Input) []string {
 	if in.Union != nil {
 		return []string{in.Union.Name}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // contextJSON is the context of the call: the caller, and what the schema can read besides the input.
@@ -36,7 +36,7 @@ func (w *world) contextJSON() string {
 }
 
 // given returns the inputs of an action that the call gives, in their JSON form.
-func (w *world) given(inputs []*schema.Input) map[string]any {
+func (w *world) given(inputs []*model.Input) map[string]any {
 	given := map[string]any{}
 	for _, in := range inputs {
 		if v, ok := w.inputs[in.Name]; ok {
@@ -55,7 +55,7 @@ type testPage struct {
 }
 
 // answer calls an action and rolls it back. isRefused is a 403.
-func answer(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, body map[string]any) (text string, isRefused bool) {
+func answer(t *testing.T, tx pgx.Tx, w *world, a *model.Action, body map[string]any) (text string, isRefused bool) {
 	t.Helper()
 	input, err := json.Marshal(body)
 	if err != nil {
@@ -78,7 +78,7 @@ func answer(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, body map[string
 }
 
 // list asks for the first rows of a list, and how many there are.
-func list(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, first int) testPage {
+func list(t *testing.T, tx pgx.Tx, w *world, a *model.Action, first int) testPage {
 	t.Helper()
 	text, isRefused := answer(t, tx, w, a, map[string]any{"where": w.given(a.Reads), "first": first, "totalCount": true})
 	if isRefused {
@@ -125,16 +125,16 @@ func wantedPage(rows []string, first int) string {
 }
 
 // isRefusedEarly tells whether the rules refuse a call for every row.
-func isRefusedEarly(call expr.Call, rules []*schema.Rule) bool {
-	return !slices.ContainsFunc(rules, func(r *schema.Rule) bool { return expr.Early(call, r.Expression) != expr.False })
+func isRefusedEarly(call expr.Call, rules []*model.Rule) bool {
+	return !slices.ContainsFunc(rules, func(r *model.Rule) bool { return expr.Early(call, r.Expression) != expr.False })
 }
 
 // isAdmitted tells whether some rule admits the row of a call.
-func isAdmitted(call expr.Call, rules []*schema.Rule) bool {
-	return slices.ContainsFunc(rules, func(r *schema.Rule) bool { return expr.Admits(call, r.Expression) })
+func isAdmitted(call expr.Call, rules []*model.Rule) bool {
+	return slices.ContainsFunc(rules, func(r *model.Rule) bool { return expr.Admits(call, r.Expression) })
 }
 
-func expressionsOf(wheres []*schema.Where) []expr.Node {
+func expressionsOf(wheres []*model.Where) []expr.Node {
 	nodes := make([]expr.Node, len(wheres))
 	for i, w := range wheres {
 		nodes[i] = w.Expression
@@ -221,7 +221,7 @@ func listRuled(t *testing.T, seed uint64, outcomes map[string]int) {
 }
 
 // installed installs a schema and returns a superuser's connection, which no foreign keys bind.
-func installed(t *testing.T, s *schema.Schema, text string) *pgx.Conn {
+func installed(t *testing.T, s *model.Schema, text string) *pgx.Conn {
 	t.Helper()
 	db := pgtest.New(t, pgtest.Options{})
 	mustInstall(t, db, s, text)

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // The order of locks is one rule: rows that are going to be written are locked first, the rows that values are made of
@@ -21,12 +21,12 @@ import (
 // reaching is the rows of tables that a change leads to.
 type reaching struct {
 	*lowering
-	rows map[*schema.Model]*reached
+	rows map[*model.Model]*reached
 }
 
 // reached is the rows of one table that a change leads to.
 type reached struct {
-	model    *schema.Model
+	model    *model.Model
 	isHeld   bool            // whether the statement has locked them, or made them, by itself
 	isWhole  bool            // whether the rows are new or gone: all columns count
 	columns  map[string]bool // those that change
@@ -36,18 +36,18 @@ type reached struct {
 
 // lockWay is how rows are found.
 type lockWay struct {
-	from       *schema.Model // rows that are reached before; nil for given ids
-	key, match string        // the column there, and that of the rows, which have the same value
-	ids        pg.Expr       // of the rows, if they are given
+	from       *model.Model // rows that are reached before; nil for given ids
+	key, match string       // the column there, and that of the rows, which have the same value
+	ids        pg.Expr      // of the rows, if they are given
 }
 
-func (l *lowering) newReach() *reaching { return &reaching{l, map[*schema.Model]*reached{}} }
+func (l *lowering) newReach() *reaching { return &reaching{l, map[*model.Model]*reached{}} }
 
 // strengths of locks, each above those before it.
 var strengths = []string{"", "share", "no key update", "update"}
 
 // at returns the rows of a model, with another way to them, if one is given. The lock is at least of a strength.
-func (r *reaching) at(m *schema.Model, strength string, ways ...lockWay) *reached {
+func (r *reaching) at(m *model.Model, strength string, ways ...lockWay) *reached {
 	rows := r.rows[m]
 	if rows == nil {
 		rows = &reached{model: m, columns: map[string]bool{}}
@@ -79,7 +79,7 @@ func (r *reaching) inOrder() []*reached {
 // follow adds the rows to which changes lead further. It tells whether all ways run in the order of the tables.
 func (r *reaching) follow() bool {
 	hasOrder := true
-	done := map[*schema.Model]bool{}
+	done := map[*model.Model]bool{}
 	for {
 		list := r.inOrder()
 		at := slices.IndexFunc(list, func(rows *reached) bool { return !done[rows.model] })
@@ -153,7 +153,7 @@ func (l *lowering) stepsFrom(rows *reached) []*keepStep {
 }
 
 // changeOf follows a change of rows of a model: of all their columns, if none is given.
-func (l *lowering) changeOf(m *schema.Model, columns ...string) (r *reaching, hasOrder bool) {
+func (l *lowering) changeOf(m *model.Model, columns ...string) (r *reaching, hasOrder bool) {
 	r = l.newReach()
 	rows := r.at(m, "")
 	rows.isHeld, rows.isWhole = true, columns == nil
@@ -255,11 +255,11 @@ func (l *lowering) lockDeleted(b *builder, where pg.Expr) {
 
 // cascade adds the rows that a delete of rows deletes or changes by foreign keys. It tells whether triggers concern them,
 // and whether they are of other tables each.
-func (r *reaching) cascade(m *schema.Model) (concerns, isTree bool) {
+func (r *reaching) cascade(m *model.Model) (concerns, isTree bool) {
 	isTree = true
 	for _, c := range r.schema.Models {
 		for _, f := range c.Fields {
-			if f.Target != m || f.FK == nil || f.Computed != nil || f.OnDelete != schema.Cascade && f.OnDelete != schema.SetNull {
+			if f.Target != m || f.FK == nil || f.Computed != nil || f.OnDelete != model.Cascade && f.OnDelete != model.SetNull {
 				continue
 			}
 			if c == m || r.rows[c] != nil && r.rows[c].isWhole {
@@ -267,11 +267,11 @@ func (r *reaching) cascade(m *schema.Model) (concerns, isTree bool) {
 			}
 			rows := r.at(c, "no key update", lockWay{from: m, key: "id", match: f.FK.Column})
 			rows.columns[f.FK.Column] = true
-			if f.OnDelete == schema.Cascade {
+			if f.OnDelete == model.Cascade {
 				rows.isWhole, rows.strength = true, "update"
 			}
 			concerns = concerns || len(r.stepsFrom(rows)) > 0
-			if f.OnDelete == schema.Cascade {
+			if f.OnDelete == model.Cascade {
 				more, isStillTree := r.cascade(c)
 				concerns, isTree = concerns || more, isTree && isStillTree
 			}
@@ -302,8 +302,8 @@ func (l *lowering) lockerOf(b *builder) locker {
 func (r *reaching) statements(by locker) []pg.Statement {
 	var statements []pg.Statement
 	list := r.inOrder()
-	held := map[*schema.Model]pg.Expr{}
-	selectOf := func(m *schema.Model, column, match string, among pg.Expr) *pg.Select {
+	held := map[*model.Model]pg.Expr{}
+	selectOf := func(m *model.Model, column, match string, among pg.Expr) *pg.Select {
 		return &pg.Select{Columns: []pg.Output{{Value: pg.Col(m.Table, column)}}, From: pg.Ref(by.schema, m.Table), Where: isAnyOf(m.Table, match, among)}
 	}
 	var idsOf func(rows *reached) pg.Expr
@@ -397,7 +397,7 @@ func isAnyOf(table, column string, array pg.Expr) pg.Expr {
 }
 
 // closure calls a function for each column that follows others, with each of these, until it finds nothing new.
-func (l *lowering) closure(m *schema.Model, note func(column, source string) (isNew bool)) {
+func (l *lowering) closure(m *model.Model, note func(column, source string) (isNew bool)) {
 	for again := true; again; {
 		again = false
 		for column, source := range l.generatedFrom(m) {
@@ -408,7 +408,7 @@ func (l *lowering) closure(m *schema.Model, note func(column, source string) (is
 
 // generatedFrom yields each column that follows others of its row in a model's table, with each of these: those that
 // Postgres generates, and copies with the key that they are read by.
-func (l *lowering) generatedFrom(m *schema.Model) iter.Seq2[string, string] {
+func (l *lowering) generatedFrom(m *model.Model) iter.Seq2[string, string] {
 	return func(yield func(column, source string) bool) {
 		for _, p := range l.partsOf(m) {
 			if p.kind == copied && !yield(p.column, p.link()) {
@@ -440,7 +440,7 @@ func union(columns, others []string) []string {
 }
 
 // rank is the place of a model in the order of the dependencies.
-func (l *lowering) rank(m *schema.Model) int {
+func (l *lowering) rank(m *model.Model) int {
 	if l.ranks == nil {
 		l.ranks = l.rankAll()
 	}
@@ -448,11 +448,11 @@ func (l *lowering) rank(m *schema.Model) int {
 }
 
 // rankAll puts each model before those whose rows are made of its rows, as far as dependencies run one way.
-func (l *lowering) rankAll() map[*schema.Model]int {
-	ranks := map[*schema.Model]int{}
-	visited := map[*schema.Model]bool{}
-	var visit func(m *schema.Model)
-	visit = func(m *schema.Model) {
+func (l *lowering) rankAll() map[*model.Model]int {
+	ranks := map[*model.Model]int{}
+	visited := map[*model.Model]bool{}
+	var visit func(m *model.Model)
+	visit = func(m *model.Model) {
 		if visited[m] {
 			return
 		}
@@ -478,8 +478,8 @@ func (l *lowering) rankAll() map[*schema.Model]int {
 }
 
 // leadsTo tells whether a change of one model's rows makes keepers write rows of another.
-func (l *lowering) leadsTo(from, to *schema.Model) bool {
-	reached := []*schema.Model{from}
+func (l *lowering) leadsTo(from, to *model.Model) bool {
+	reached := []*model.Model{from}
 	for i := 0; i < len(reached); i++ {
 		for _, p := range l.parts {
 			if p.other() != reached[i] || slices.Contains(reached, p.owner) {

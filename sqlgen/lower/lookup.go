@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -34,7 +34,7 @@ func (b *builder) lookUp() pg.Expr {
 	}
 	b.step("The row that the inputs pin. A request gives some of them.", &pg.If{Branches: branches})
 	found := pg.Eq(pg.Col(b.table, "id"), id)
-	if b.action.Kind == schema.Get {
+	if b.action.Kind == model.Get {
 		return found
 	}
 	return pg.AllOf(found, b.isFound(nil)) // another call may have changed the row meanwhile
@@ -42,7 +42,7 @@ func (b *builder) lookUp() pg.Expr {
 
 // isFound is the condition of all look-up inputs and @wheres that count. Those that need only given inputs always
 // count.
-func (b *builder) isFound(given []*schema.Input) pg.Expr {
+func (b *builder) isFound(given []*model.Input) pg.Expr {
 	var conjuncts []conjunct
 	for _, in := range b.action.Reads {
 		if in.Explicit {
@@ -57,7 +57,7 @@ func (b *builder) isFound(given []*schema.Input) pg.Expr {
 	}
 	for _, w := range b.action.Wheres {
 		parts := partsOf(w.Expression)
-		needed := slices.DeleteFunc(optionalInputs(w), func(in *schema.Input) bool { return slices.Contains(given, in) })
+		needed := slices.DeleteFunc(optionalInputs(w), func(in *model.Input) bool { return slices.Contains(given, in) })
 		if len(needed) > 0 {
 			parts = unlessAbsent(b.lacksAny(needed), parts)
 		}
@@ -68,7 +68,7 @@ func (b *builder) isFound(given []*schema.Input) pg.Expr {
 
 // equalsInput is the condition that the field at an implicit input's path has the
 // input's value.
-func (b *builder) equalsInput(in *schema.Input) conjunct {
+func (b *builder) equalsInput(in *model.Input) conjunct {
 	p := rowPath(b.model, in)
 	return passing(p, func(x expression) pg.Expr {
 		value := operand{value: b.value(in), typ: in.Type, nullable: in.Nullable}
@@ -77,7 +77,7 @@ func (b *builder) equalsInput(in *schema.Input) conjunct {
 }
 
 // rowPath is the path of an implicit input as expressions spell it.
-func rowPath(m *schema.Model, in *schema.Input) *expr.Path {
+func rowPath(m *model.Model, in *model.Input) *expr.Path {
 	steps := make([]expr.Step, len(in.Path))
 	for i, f := range in.Path {
 		steps[i] = f
@@ -103,10 +103,10 @@ func passing(n expr.Node, lower func(expression) pg.Expr) conjunct {
 }
 
 // optionalInputs returns the inputs whose absence makes a @where be skipped.
-func optionalInputs(w *schema.Where) []*schema.Input {
-	var inputs []*schema.Input
+func optionalInputs(w *model.Where) []*model.Input {
+	var inputs []*model.Input
 	for _, in := range expr.Mentions(w.Expression).Inputs {
-		if in := in.(*schema.Input); in.Optional {
+		if in := in.(*model.Input); in.Optional {
 			inputs = append(inputs, in)
 		}
 	}
@@ -114,7 +114,7 @@ func optionalInputs(w *schema.Where) []*schema.Input {
 }
 
 // lacksAny tells whether a request leaves out any of some inputs.
-func (b *builder) lacksAny(inputs []*schema.Input) pg.Expr {
+func (b *builder) lacksAny(inputs []*model.Input) pg.Expr {
 	conditions := make([]pg.Expr, len(inputs))
 	for i, in := range inputs {
 		conditions[i] = b.isAbsent(in)
@@ -123,7 +123,7 @@ func (b *builder) lacksAny(inputs []*schema.Input) pg.Expr {
 }
 
 // isAbsent tells whether a request leaves out an optional input. It is never null.
-func (b *builder) isAbsent(in *schema.Input) pg.Expr {
+func (b *builder) isAbsent(in *model.Input) pg.Expr {
 	if !in.Nullable {
 		return pg.IsNull(b.value(in))
 	}

@@ -2,8 +2,8 @@ package lower
 
 import (
 	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // The schemas of every database. The platform makes them, and the roles that package role names.
@@ -16,14 +16,14 @@ const (
 
 // Schema lowers a checked schema to a database without texts, which emit.Render adds, and describes how a server calls its
 // functions. source names the files it was read from.
-func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
+func Schema(s *model.Schema, source string) (*pg.Database, *release.Manifest) {
 	l := &lowering{schema: s, names: pg.NewNames(), functions: pg.NewNames()}
 	db := &pg.Database{Source: source}
 
 	l.reserveNames()
 	l.nested = nestedInserts(s)
 	l.calculated = calculatedFields(s)
-	l.keepers, l.partKeys, l.partNames = map[*schema.Field]*part{}, map[string]*part{}, map[*schema.Model]*pg.Names{}
+	l.keepers, l.partKeys, l.partNames = map[*model.Field]*part{}, map[string]*part{}, map[*model.Model]*pg.Names{}
 	for _, m := range s.Models {
 		l.compute(m)
 	}
@@ -56,30 +56,30 @@ func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 
 // lowering holds the state that the stages of one run share.
 type lowering struct {
-	schema    *schema.Schema
+	schema    *model.Schema
 	names     *pg.Names // names of relations and constraints in schema app
 	functions *pg.Names // names of functions in schema api
 
 	// Information for the server, gathered on the way.
 	constraints []namedConstraint
-	foreseen    map[*schema.Action][]*release.Foreseen
-	facets      map[*schema.Action]string // functions that count the values of all rows of a list
-	early       map[*schema.Action]string // functions that decide before anything is prepared
+	foreseen    map[*model.Action][]*release.Foreseen
+	facets      map[*model.Action]string // functions that count the values of all rows of a list
+	early       map[*model.Action]string // functions that decide before anything is prepared
 
-	keepers    map[*schema.Field]*part       // parts of computed fields; nil for a generated column
-	parts      []*part                       // each behind those that it is made of
-	partKeys   map[string]*part              // parts by their keys
-	partNames  map[*schema.Model]*pg.Names   // names of the parts' columns
-	ranks      map[*schema.Model]int         // the order in which keepers lock rows of several tables; nil until it is asked for
-	steps      map[*schema.Model][]*keepStep // of the keepers of tables, as far as they were asked for
-	turns      []link                        // the keys that have turns; nil until they are asked for
-	calculated map[*schema.Field]bool        // fields whose values come from arithmetic
-	feedsLate  map[*schema.Model]bool        // models whose rows late rules depend on
+	keepers    map[*model.Field]*part       // parts of computed fields; nil for a generated column
+	parts      []*part                      // each behind those that it is made of
+	partKeys   map[string]*part             // parts by their keys
+	partNames  map[*model.Model]*pg.Names   // names of the parts' columns
+	ranks      map[*model.Model]int         // the order in which keepers lock rows of several tables; nil until it is asked for
+	steps      map[*model.Model][]*keepStep // of the keepers of tables, as far as they were asked for
+	turns      []link                       // the keys that have turns; nil until they are asked for
+	calculated map[*model.Field]bool        // fields whose values come from arithmetic
+	feedsLate  map[*model.Model]bool        // models whose rows late rules depend on
 
-	indexed map[*schema.Model]map[string]bool // columns that indexes begin with, those of keys included
+	indexed map[*model.Model]map[string]bool // columns that indexes begin with, those of keys included
 
-	nested map[*schema.Model][]nested // rows that actions insert beside their own, by model
-	owners map[string]string          // the roles that the functions of actions run as, by the actions' names
+	nested map[*model.Model][]nested // rows that actions insert beside their own, by model
+	owners map[string]string         // the roles that the functions of actions run as, by the actions' names
 }
 
 // reserveNames takes the names that the schema itself gives, so that a generated name gives way to them and never the
@@ -91,11 +91,11 @@ func (l *lowering) reserveNames() {
 	for _, a := range l.schema.Actions {
 		l.functions.Take(functionName(a))
 	}
-	l.feedsLate = map[*schema.Model]bool{}
-	l.foreseen = map[*schema.Action][]*release.Foreseen{}
-	l.facets = map[*schema.Action]string{}
-	l.indexed = map[*schema.Model]map[string]bool{}
-	l.early = map[*schema.Action]string{}
+	l.feedsLate = map[*model.Model]bool{}
+	l.foreseen = map[*model.Action][]*release.Foreseen{}
+	l.facets = map[*model.Action]string{}
+	l.indexed = map[*model.Model]map[string]bool{}
+	l.early = map[*model.Action]string{}
 	l.owners = map[string]string{}
-	l.steps = map[*schema.Model][]*keepStep{}
+	l.steps = map[*model.Model][]*keepStep{}
 }

@@ -2,8 +2,8 @@ package lower
 
 import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // operator is one operator of a query object, and its condition on a row.
@@ -72,7 +72,7 @@ func operatorsOf(k expr.Kind) []operator { return operators(k.Filters()) }
 
 // inputOperators returns the operators of a scalar input. The name of the source of a union's rows is filtered as an
 // enum.
-func inputOperators(in *schema.Input) []operator {
+func inputOperators(in *model.Input) []operator {
 	if isSource(in) {
 		return operatorsOf(expr.Enum)
 	}
@@ -80,7 +80,7 @@ func inputOperators(in *schema.Input) []operator {
 }
 
 // isSource tells whether an input is the sourceModel or sourceArm of a union.
-func isSource(in *schema.Input) bool {
+func isSource(in *model.Input) bool {
 	return in.Union != nil && in.Union.BuiltIn && in.Union.Name != "id"
 }
 

@@ -5,21 +5,21 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // sortKey is one column that a list is ordered by. Null is last ascending and first descending, which is Postgres' own
 // order.
 type sortKey struct {
-	field      *schema.Field
+	field      *model.Field
 	descending bool
 	follows    bool // in the direction of the key before it, which a request may choose
 }
 
 // ownOrder returns the order of a list whose request names none: the declared one, then by id, so that no two rows are
 // equal. The id has the direction of the field before it, so that an order in one direction is one row comparison.
-func ownOrder(a *schema.Action) []sortKey {
+func ownOrder(a *model.Action) []sortKey {
 	var keys []sortKey
 	for _, k := range a.OrderBy {
 		keys = append(keys, sortKey{field: k.Field, descending: k.Descending})
@@ -31,17 +31,17 @@ func ownOrder(a *schema.Action) []sortKey {
 }
 
 // followedBy returns an order with one more field, in the direction of the one before it.
-func followedBy(keys []sortKey, f *schema.Field) []sortKey {
+func followedBy(keys []sortKey, f *model.Field) []sortKey {
 	descending := len(keys) > 0 && keys[len(keys)-1].descending
 	return append(keys, sortKey{field: f, descending: descending, follows: true})
 }
 
 // sortable returns every field that a list may be ordered by: the fields that a request may name and those that the
 // action's own order needs.
-func sortable(a *schema.Action) []*schema.Field {
-	var fields []*schema.Field
-	seen := map[*schema.Field]bool{}
-	add := func(f *schema.Field) {
+func sortable(a *model.Action) []*model.Field {
+	var fields []*model.Field
+	seen := map[*model.Field]bool{}
+	add := func(f *model.Field) {
 		if !seen[f] {
 			seen[f] = true
 			fields = append(fields, f)
@@ -142,10 +142,10 @@ func (k sortKey) keysetOperator() string {
 // orderIndexes returns the indexes that a list's own order needs: the order alone, behind each foreign key that the
 // list can be filtered by, and behind each column that a way of admitting rows compares with the caller. The order by
 // id alone uses the primary key.
-func orderIndexes(m *schema.Model) []orderIndex {
+func orderIndexes(m *model.Model) []orderIndex {
 	var indexes []orderIndex
 	for _, a := range m.Actions {
-		if a.Kind != schema.List || a.Custom {
+		if a.Kind != model.List || a.Custom {
 			continue
 		}
 		keys := ownOrder(a)
@@ -154,7 +154,7 @@ func orderIndexes(m *schema.Model) []orderIndex {
 		}
 		for _, in := range a.Reads {
 			if f := ownColumn(in); f != nil && f.FKOf != nil {
-				indexes = append(indexes, orderIndex{a, []*schema.Field{f}, keys})
+				indexes = append(indexes, orderIndex{a, []*model.Field{f}, keys})
 			}
 		}
 		for _, w := range waysByPolicy(m, a.Rules, asItIs) {
@@ -167,9 +167,9 @@ func orderIndexes(m *schema.Model) []orderIndex {
 }
 
 // orderedBy returns a list with a foreseen filter whose rows an @index has in the order of the list, or nil.
-func orderedBy(m *schema.Model, i *schema.Index) *schema.Action {
+func orderedBy(m *model.Model, i *model.Index) *model.Action {
 	for _, a := range m.Actions {
-		if a.Kind != schema.List || a.Custom {
+		if a.Kind != model.List || a.Custom {
 			continue
 		}
 		keys := ownOrder(a)
@@ -182,14 +182,14 @@ func orderedBy(m *schema.Model, i *schema.Index) *schema.Action {
 
 // isInOrderOf tells whether an @index begins with the columns that the set compares with one value each, and goes on in
 // the order of a list. The id that ends the order may be missing there: it is added, see declaredIndex.
-func (s operatorSet) isInOrderOf(i *schema.Index, keys []sortKey) bool {
+func (s operatorSet) isInOrderOf(i *model.Index, keys []sortKey) bool {
 	leading := len(s.equals)
 	if leading == 0 || len(i.Fields) <= leading {
 		return false
 	}
 	for _, f := range s.equals {
 		column := ownColumn(f.input)
-		if column == nil || !slices.ContainsFunc(i.Fields[:leading], func(led *schema.Field) bool { return storedAs(led) == column }) {
+		if column == nil || !slices.ContainsFunc(i.Fields[:leading], func(led *model.Field) bool { return storedAs(led) == column }) {
 			return false
 		}
 	}
@@ -209,7 +209,7 @@ func (s operatorSet) isInOrderOf(i *schema.Index, keys []sortKey) bool {
 
 // armIndexes returns the indexes that the orders of unions need in the tables of their arms, where the arm takes each
 // key from a column of its own.
-func (l *lowering) armIndexes(m *schema.Model) []orderIndex {
+func (l *lowering) armIndexes(m *model.Model) []orderIndex {
 	var indexes []orderIndex
 	for _, u := range l.schema.Unions {
 		for _, arm := range armsOf(u) {
@@ -218,7 +218,7 @@ func (l *lowering) armIndexes(m *schema.Model) []orderIndex {
 			}
 			for _, a := range u.Actions {
 				keys := arm.ownKeys(a)
-				if a.Kind != schema.List || keys == nil {
+				if a.Kind != model.List || keys == nil {
 					continue
 				}
 				if !isByIDAlone(keys) {
@@ -237,7 +237,7 @@ func (l *lowering) armIndexes(m *schema.Model) []orderIndex {
 
 // ownKeys is the order of a union's list in terms of the arm's own columns, nil if some key is not one. Fields that an
 // arm gives one value to order nothing there.
-func (a arm) ownKeys(action *schema.Action) []sortKey {
+func (a arm) ownKeys(action *model.Action) []sortKey {
 	var keys []sortKey
 	for _, k := range unionOrder(action) {
 		f := a.union.Field(k.field.Name)
@@ -264,7 +264,7 @@ func (a arm) ownKeys(action *schema.Action) []sortKey {
 
 // ownColumn returns the field of the action's own table that holds an implicit input: the field itself, or for f.id the
 // foreign key. It returns nil for any other path.
-func ownColumn(in *schema.Input) *schema.Field {
+func ownColumn(in *model.Input) *model.Field {
 	if in.Explicit || in.Union != nil {
 		return nil
 	}
@@ -279,7 +279,7 @@ func ownColumn(in *schema.Input) *schema.Field {
 
 // orderIndex is an index for the order of a list.
 type orderIndex struct {
-	action *schema.Action
-	behind []*schema.Field // columns with the same value in all its rows; none means that it has all rows
+	action *model.Action
+	behind []*model.Field // columns with the same value in all its rows; none means that it has all rows
 	keys   []sortKey
 }

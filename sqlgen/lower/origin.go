@@ -1,13 +1,13 @@
 package lower
 
 import (
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // originOf is a model as the origin of objects.
-func originOf(m *schema.Model) pg.Origin {
+func originOf(m *model.Model) pg.Origin {
 	o := pg.Origin{Of: "model " + m.Name, Place: placeOf(m.Span), Line: "model " + m.Name}
 	if m.IsIdentity {
 		o.Of += " (built in)"
@@ -16,7 +16,7 @@ func originOf(m *schema.Model) pg.Origin {
 }
 
 // originOfField is a field as the origin of objects; the origin of a foreign key is its to-one.
-func originOfField(f *schema.Field) pg.Origin {
+func originOfField(f *model.Field) pg.Origin {
 	if f.FKOf != nil {
 		f = f.FKOf
 	}
@@ -29,14 +29,14 @@ func originOfField(f *schema.Field) pg.Origin {
 }
 
 // originAt is a part of a model that has no name.
-func originAt(m *schema.Model, span syntax.Span) pg.Origin {
+func originAt(m *model.Model, span syntax.Span) pg.Origin {
 	o := originOf(m)
 	o.Place = placeOf(span)
 	return o
 }
 
 // originOfIndex is a declared index as the origin of one: its field, if it has only one.
-func originOfIndex(m *schema.Model, i *schema.Index) pg.Origin {
+func originOfIndex(m *model.Model, i *model.Index) pg.Origin {
 	if len(i.Fields) == 1 {
 		return originOfField(i.Fields[0])
 	}
@@ -44,7 +44,7 @@ func originOfIndex(m *schema.Model, i *schema.Index) pg.Origin {
 }
 
 // declaration writes a field as its model declares it, without attributes.
-func declaration(f *schema.Field) string {
+func declaration(f *model.Field) string {
 	text := f.Name + " " + f.Type.String()
 	if f.Optional {
 		text += "?"
@@ -54,12 +54,12 @@ func declaration(f *schema.Field) string {
 
 // renamedFrom returns the column that a field had under its former name, and the place that declares it; none without
 // @renamed.
-func renamedFrom(f *schema.Field) (column, place string) {
+func renamedFrom(f *model.Field) (column, place string) {
 	switch {
 	case f.FKOf != nil && f.FKOf.RenamedFrom != "":
-		return schema.SnakeForm(f.FKOf.RenamedFrom + "Id"), placeOf(f.FKOf.RenamedAt)
+		return model.SnakeForm(f.FKOf.RenamedFrom + "Id"), placeOf(f.FKOf.RenamedAt)
 	case f.FKOf == nil && f.RenamedFrom != "":
-		return schema.SnakeForm(f.RenamedFrom), placeOf(f.RenamedAt)
+		return model.SnakeForm(f.RenamedFrom), placeOf(f.RenamedAt)
 	}
 	return "", ""
 }

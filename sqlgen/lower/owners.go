@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/role"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // mostWalked is how many relations the policies of a table should name for one role. On each call Postgres locks them
@@ -27,7 +27,7 @@ func (l *lowering) giveOwners(views []*pg.View, demands []policies) {
 	for i := range walked {
 		walked[i] = walk{}
 	}
-	actions := slices.SortedFunc(slices.Values(l.schema.Actions), func(a, b *schema.Action) int { return strings.Compare(a.Name, b.Name) })
+	actions := slices.SortedFunc(slices.Values(l.schema.Actions), func(a, b *model.Action) int { return strings.Compare(a.Name, b.Name) })
 	for _, a := range actions {
 		own := walks[a.Name]
 		switch {

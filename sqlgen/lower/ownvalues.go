@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // The values that the rules of a list compare rows with are looked up once, before rows are read, and held in
@@ -206,7 +206,7 @@ func (b *builder) enough(w way, size pg.Expr) *pg.Variable {
 	if w.oneOf.FKOf != nil {
 		own = w.oneOf.FKOf.Target
 	}
-	table := func(m *schema.Model) pg.Expr { return pg.Str(pg.Qualified(appSchema, m.Table)) }
+	table := func(m *model.Model) pg.Expr { return pg.Str(pg.Qualified(appSchema, m.Table)) }
 	return b.hold("enough_"+own.Table, "bigint[]", pg.Fn("platform.enough", table(own), table(w.oneOf.Model), size))
 }
 

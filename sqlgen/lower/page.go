@@ -3,13 +3,13 @@ package lower
 import (
 	"slices"
 
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // keysFor declares the variable that holds a list's order: its own, or the request's if requests may order it by more
 // fields.
-func (b *builder) keysFor(order []sortKey, fields []*schema.Field, isSortable bool) *pg.Variable {
+func (b *builder) keysFor(order []sortKey, fields []*model.Field, isSortable bool) *pg.Variable {
 	own := keysArray(order, b.table)
 	if !isSortable {
 		return b.own("v_keys", "constant platform.sort_key[]", own)
@@ -37,7 +37,7 @@ type page struct {
 }
 
 // askedFor declares the variables that hold the page that a request asks for.
-func (b *builder) askedFor(order []sortKey, fields []*schema.Field, isSortable bool) page {
+func (b *builder) askedFor(order []sortKey, fields []*model.Field, isSortable bool) page {
 	p := page{b: b, order: order, isSortable: isSortable}
 	p.isBackwards = b.own("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
 	p.size = b.own("v_size", "bigint", pg.As(pg.Fn("coalesce",

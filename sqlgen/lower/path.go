@@ -5,19 +5,19 @@ import (
 	"maps"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // tableAlias is a row that an expression has come to: its id, and the alias of its table once that has been joined.
 type tableAlias struct {
-	model *schema.Model
+	model *model.Model
 	name  string  // empty means not joined: only the id is known
 	id    pg.Expr // may be null: then the row does not exist
 }
 
 // rowOf is a row whose table is in the query under its own name.
-func rowOf(m *schema.Model) tableAlias {
+func rowOf(m *model.Model) tableAlias {
 	return tableAlias{model: m, name: m.Table, id: pg.Col(m.Table, "id")}
 }
 
@@ -35,7 +35,7 @@ func newJoins(aliases map[string]bool) *joins {
 }
 
 // add joins a model's view and returns its alias: the table's name, with a number if it is taken.
-func (j *joins) add(m *schema.Model, on func(alias string) pg.Expr) string {
+func (j *joins) add(m *model.Model, on func(alias string) pg.Expr) string {
 	alias := m.Table
 	for n := 2; j.aliases[alias]; n++ {
 		alias = fmt.Sprintf("%s_%d", m.Table, n)
@@ -70,7 +70,7 @@ func (j *joins) row(at tableAlias) tableAlias {
 
 // follow goes from a row along a relation. A to-one with a column needs no join to know the target's id; the other side
 // of a relation is found by its foreign key.
-func (j *joins) follow(at tableAlias, f *schema.Field) tableAlias {
+func (j *joins) follow(at tableAlias, f *model.Field) tableAlias {
 	if f.FK != nil {
 		at = j.row(at)
 		return tableAlias{model: f.Target, id: pg.Col(at.name, f.FK.Column)}
@@ -86,7 +86,7 @@ func (j *joins) follow(at tableAlias, f *schema.Field) tableAlias {
 }
 
 // value returns the value of a scalar field of a row.
-func (j *joins) value(at tableAlias, f *schema.Field) pg.Expr {
+func (j *joins) value(at tableAlias, f *model.Field) pg.Expr {
 	if f.Name == "id" {
 		return at.id
 	}
@@ -94,8 +94,8 @@ func (j *joins) value(at tableAlias, f *schema.Field) pg.Expr {
 }
 
 // field returns the field of a path's step.
-func field(s expr.Step) *schema.Field {
-	f, ok := s.(*schema.Field)
+func field(s expr.Step) *model.Field {
+	f, ok := s.(*model.Field)
 	if !ok {
 		panic(fmt.Sprintf("lower: the step %s of a path is no field of a model", s.StepName()))
 	}

@@ -4,19 +4,19 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // PinningInputs returns sets of optional inputs. A request has to give one of the sets, so that one row is pinned. It
 // returns none if some set of equalities always pins the row. Custom code finds its row by itself, except for rules
 // that judge it before.
-func PinningInputs(a *schema.Action) [][]*schema.Input {
+func PinningInputs(a *model.Action) [][]*model.Input {
 	if a.Custom && !judgesPinnedRow(a) {
 		return nil
 	}
-	var sets [][]*schema.Input
+	var sets [][]*model.Input
 	for _, pin := range a.Pins {
-		var needed []*schema.Input
+		var needed []*model.Input
 		for _, e := range pin {
 			for _, in := range neededInputs(a, e) {
 				if !slices.Contains(needed, in) {
@@ -27,8 +27,8 @@ func PinningInputs(a *schema.Action) [][]*schema.Input {
 		if len(needed) == 0 {
 			return nil
 		}
-		isSame := func(other []*schema.Input) bool {
-			return len(other) == len(needed) && !slices.ContainsFunc(needed, func(in *schema.Input) bool { return !slices.Contains(other, in) })
+		isSame := func(other []*model.Input) bool {
+			return len(other) == len(needed) && !slices.ContainsFunc(needed, func(in *model.Input) bool { return !slices.Contains(other, in) })
 		}
 		if !slices.ContainsFunc(sets, isSame) {
 			sets = append(sets, needed)
@@ -38,10 +38,10 @@ func PinningInputs(a *schema.Action) [][]*schema.Input {
 }
 
 // neededInputs returns the optional inputs without which an equality does not count: its own, or those of its @where.
-func neededInputs(a *schema.Action, e *schema.Equality) []*schema.Input {
+func neededInputs(a *model.Action, e *model.Equality) []*model.Input {
 	if e.Input != nil {
 		if e.Input.Optional {
-			return []*schema.Input{e.Input}
+			return []*model.Input{e.Input}
 		}
 		return nil
 	}
@@ -59,9 +59,9 @@ func neededInputs(a *schema.Action, e *schema.Equality) []*schema.Input {
 }
 
 // PinsBy tells whether read or write inputs are among those that pin a row.
-func PinsBy(a *schema.Action, isWrite bool) bool {
+func PinsBy(a *model.Action, isWrite bool) bool {
 	for _, set := range PinningInputs(a) {
-		if slices.ContainsFunc(set, func(in *schema.Input) bool { return in.IsWrite == isWrite }) {
+		if slices.ContainsFunc(set, func(in *model.Input) bool { return in.IsWrite == isWrite }) {
 			return true
 		}
 	}

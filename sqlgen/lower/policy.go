@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/role"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // demands returns what the policies of a model's table have to demand of the actions that reach it.
@@ -15,7 +15,7 @@ import (
 // The rule of an action decides where Postgres asks last. For get, list and create that is the select policy (a create
 // is judged once all its rows are written, so its inserts are open). For update and delete it is the policy of their
 // command; their select branch is open, since Postgres requires both.
-func (l *lowering) demands(m *schema.Model) policies {
+func (l *lowering) demands(m *model.Model) policies {
 	p := policies{}
 	for _, a := range m.Actions {
 		if a.Custom {
@@ -25,13 +25,13 @@ func (l *lowering) demands(m *schema.Model) policies {
 			continue // an action without branch is refused
 		}
 		decided := policyRule(m, a.Rules)
-		if a.Kind != schema.List {
+		if a.Kind != model.List {
 			decided = plannedOnce(m.Table, decided)
 		}
 		switch a.Kind {
-		case schema.Get, schema.List:
+		case model.Get, model.List:
 			p.judge(pg.ForSelect, a, decided)
-		case schema.Create:
+		case model.Create:
 			if written := writtenBy(a); written != nil {
 				p.add(pg.ForSelect, demander{a.Name, a.Kind}, ruleText(a.Rules)+" of "+a.Name+", where the caller is as before it wrote",
 					plannedOnce(m.Table, policyRuleBefore(m, a.Rules, written)))
@@ -39,10 +39,10 @@ func (l *lowering) demands(m *schema.Model) policies {
 				p.judge(pg.ForSelect, a, decided)
 			}
 			p.open(pg.ForInsert, a, "a create is judged by the select policy, once all its rows are written")
-		case schema.Update:
+		case model.Update:
 			p.open(pg.ForSelect, a, judgedAlone)
 			p.judge(pg.ForUpdate, a, decided)
-		case schema.Delete:
+		case model.Delete:
 			p.open(pg.ForSelect, a, judgedAlone)
 			p.judge(pg.ForDelete, a, decided)
 		}
@@ -61,7 +61,7 @@ const judgedAlone = "an update or a delete is judged by the policy of its comman
 
 // secure gives a model's table its policies and grants: one policy for each role and
 // command, with a branch for each action that runs the command there as that role.
-func (l *lowering) secure(t *pg.Table, m *schema.Model, demanded policies) {
+func (l *lowering) secure(t *pg.Table, m *model.Model, demanded policies) {
 	for _, owner := range role.OfActions() {
 		p := l.ofOwner(demanded, owner)
 		for _, command := range commands {
@@ -85,7 +85,7 @@ var commands = []pg.Command{pg.ForSelect, pg.ForInsert, pg.ForUpdate, pg.ForDele
 
 // isClosed tells whether the rules of an action refuse every call before any row is read. Rules that admit no row do
 // not: its lists are empty then.
-func isClosed(a *schema.Action) bool {
+func isClosed(a *model.Action) bool {
 	return pg.IsTrue(decideOf(a).fails)
 }
 
@@ -102,11 +102,11 @@ type demand struct {
 // demander is an action with a demand.
 type demander struct {
 	name string
-	kind schema.Kind // empty where the reason is enough
+	kind model.Kind // empty where the reason is enough
 }
 
 // judge makes a command's policy decide by an action's rule.
-func (p policies) judge(command pg.Command, a *schema.Action, decided pg.Expr) {
+func (p policies) judge(command pg.Command, a *model.Action, decided pg.Expr) {
 	reason := ruleText(a.Rules)
 	if len(ruleInputs(a.Rules)) > 0 {
 		reason += " of " + a.Name // inputs of one name may differ between actions
@@ -115,12 +115,12 @@ func (p policies) judge(command pg.Command, a *schema.Action, decided pg.Expr) {
 }
 
 // open lets an action through a command's policy, for the reason given.
-func (p policies) open(command pg.Command, a *schema.Action, reason string) {
+func (p policies) open(command pg.Command, a *model.Action, reason string) {
 	p.add(command, demander{name: a.Name}, reason, pg.True())
 }
 
 // knows tells whether a command's policy has a branch for an action.
-func (p policies) knows(command pg.Command, a *schema.Action) bool {
+func (p policies) knows(command pg.Command, a *model.Action) bool {
 	return slices.ContainsFunc(p[command], func(d *demand) bool {
 		return slices.ContainsFunc(d.actions, func(by demander) bool { return by.name == a.Name })
 	})
@@ -188,7 +188,7 @@ func (p policies) branches(command pg.Command) []*pg.Branch {
 	var branches []*pg.Branch
 	for _, d := range p[command] {
 		var during []pg.Expr
-		var kinds []schema.Kind
+		var kinds []model.Kind
 		for _, by := range d.actions {
 			during = append(during, pg.Str(by.name))
 			if by.kind != "" && !slices.Contains(kinds, by.kind) {
@@ -214,7 +214,7 @@ func isDuring(actions []pg.Expr) pg.Expr {
 }
 
 // demandOf is the comment that a policy has above a branch.
-func demandOf(kinds []schema.Kind, reason string) string {
+func demandOf(kinds []model.Kind, reason string) string {
 	if len(kinds) == 0 {
 		return reason
 	}
@@ -234,7 +234,7 @@ func policyName(table string, command pg.Command, owner string) string {
 
 // grants returns the privileges that a role needs on the table for the actions that run as it, and no more: every
 // action reads rows, and written columns are named.
-func (l *lowering) grants(m *schema.Model, p policies, owner string) []*pg.Grant {
+func (l *lowering) grants(m *model.Model, p policies, owner string) []*pg.Grant {
 	var grants []*pg.Grant
 	if len(p[pg.ForSelect]) > 0 {
 		g := &pg.Grant{Privilege: "select", Role: owner}
@@ -244,10 +244,10 @@ func (l *lowering) grants(m *schema.Model, p policies, owner string) []*pg.Grant
 		grants = append(grants, g)
 	}
 	if len(p[pg.ForInsert]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "insert", Columns: l.writtenColumns(m, schema.Create, owner), Role: owner})
+		grants = append(grants, &pg.Grant{Privilege: "insert", Columns: l.writtenColumns(m, model.Create, owner), Role: owner})
 	}
 	if len(p[pg.ForUpdate]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "update", Columns: l.writtenColumns(m, schema.Update, owner), Role: owner})
+		grants = append(grants, &pg.Grant{Privilege: "update", Columns: l.writtenColumns(m, model.Update, owner), Role: owner})
 	}
 	if len(p[pg.ForDelete]) > 0 {
 		grants = append(grants, &pg.Grant{Privilege: "delete", Role: owner})
@@ -257,7 +257,7 @@ func (l *lowering) grants(m *schema.Model, p policies, owner string) []*pg.Grant
 
 // readableOfIdentity returns the columns of Identity that may be read: all but the
 // password's hash.
-func readableOfIdentity(m *schema.Model) []string {
+func readableOfIdentity(m *model.Model) []string {
 	var columns []string
 	for _, f := range m.Stored() {
 		if !f.StepWriteOnly() {
@@ -268,8 +268,8 @@ func readableOfIdentity(m *schema.Model) []string {
 }
 
 // writtenColumns returns the columns that actions of a kind and a role write, in table order.
-func (l *lowering) writtenColumns(m *schema.Model, kind schema.Kind, owner string) []string {
-	written := map[string]bool{"id": kind == schema.Create}
+func (l *lowering) writtenColumns(m *model.Model, kind model.Kind, owner string) []string {
+	written := map[string]bool{"id": kind == model.Create}
 	note := func(at *level) {
 		for _, f := range at.columns() {
 			written[f.Column] = true
@@ -280,7 +280,7 @@ func (l *lowering) writtenColumns(m *schema.Model, kind schema.Kind, owner strin
 			note(levels(a))
 		}
 	}
-	if kind == schema.Create {
+	if kind == model.Create {
 		for _, n := range l.nested[m] {
 			if l.owners[n.action.Name] == owner {
 				note(n.level)

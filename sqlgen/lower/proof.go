@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -15,9 +15,9 @@ import (
 //
 // Before the row is found, the outcome has to be as if the function had looked for the caller first: platform.refuse
 // and other functions that end a call look then. Custom code, uploads and inserts do not wait for that.
-func provesCaller(a *schema.Action) bool {
+func provesCaller(a *model.Action) bool {
 	switch a.Kind {
-	case schema.Get, schema.List, schema.Update, schema.Delete:
+	case model.Get, model.List, model.Update, model.Delete:
 	default:
 		return false
 	}
@@ -25,10 +25,10 @@ func provesCaller(a *schema.Action) bool {
 		slices.ContainsFunc(expr.Paths(expressionsRead(a)...), readsAddress) {
 		return false
 	}
-	return !slices.ContainsFunc(a.Rules, func(r *schema.Rule) bool { return !ruleProvesCaller(r) })
+	return !slices.ContainsFunc(a.Rules, func(r *model.Rule) bool { return !ruleProvesCaller(r) })
 }
 
-func ruleProvesCaller(r *schema.Rule) bool {
+func ruleProvesCaller(r *model.Rule) bool {
 	if len(r.Roles) > 0 {
 		return true // they are read from the Identity
 	}
@@ -68,7 +68,7 @@ func readsIdentity(p *expr.Path) bool { return p.Root == expr.RootIdentity && !i
 // readsAddress tells whether a path reads the e-mail address of an Identity, or whether it is proven.
 func readsAddress(p *expr.Path) bool {
 	return slices.ContainsFunc(p.Steps, func(s expr.Step) bool {
-		f, ok := s.(*schema.Field)
+		f, ok := s.(*model.Field)
 		return ok && f.Model.IsIdentity && (f.Name == "email" || f.Name == "emailVerified")
 	})
 }
@@ -78,7 +78,7 @@ func endsAtIdentity(p *expr.Path) bool {
 	if p.Root != expr.RootRow || len(p.Steps) == 0 {
 		return false
 	}
-	last, ok := p.Steps[len(p.Steps)-1].(*schema.Field)
+	last, ok := p.Steps[len(p.Steps)-1].(*model.Field)
 	if !ok {
 		return false
 	}

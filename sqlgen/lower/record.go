@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // A function that answers a record answers the row, and the server writes the record: that costs Postgres a third of
@@ -17,16 +17,16 @@ import (
 // their fields are columns too.
 
 // answersRow tells whether the function of an action answers rows.
-func answersRow(a *schema.Action) bool {
+func answersRow(a *model.Action) bool {
 	switch a.Kind {
-	case schema.Get, schema.List, schema.Create, schema.Update:
+	case model.Get, model.List, model.Create, model.Update:
 		return true
 	}
 	return false
 }
 
 // answers is the type of the answer of an action's function.
-func answers(a *schema.Action) string {
+func answers(a *model.Action) string {
 	switch {
 	case !answersRow(a):
 		return "text"
@@ -49,26 +49,26 @@ func answers(a *schema.Action) string {
 // answersSet tells whether the function of an action answers any number of rows. One that answers the row that a
 // statement finds or writes is such a function too: the row then goes to the answer without a variable in between,
 // which costs less.
-func answersSet(a *schema.Action) bool {
-	return answersRow(a) && (a.Kind == schema.List || a.Union != nil || len(a.Embeds) > 0 || answersColumns(a) ||
-		!a.Custom && (a.Kind == schema.Get || answersWritten(a)))
+func answersSet(a *model.Action) bool {
+	return answersRow(a) && (a.Kind == model.List || a.Union != nil || len(a.Embeds) > 0 || answersColumns(a) ||
+		!a.Custom && (a.Kind == model.Get || answersWritten(a)))
 }
 
 // answersWritten tells whether the function of a create or update answers the row as it is written: a whole row, in
 // which no trigger computes a value once the statement has ended.
-func answersWritten(a *schema.Action) bool {
-	return (a.Kind == schema.Create || a.Kind == schema.Update) && !a.Custom && !answersColumns(a) &&
+func answersWritten(a *model.Action) bool {
+	return (a.Kind == model.Create || a.Kind == model.Update) && !a.Custom && !answersColumns(a) &&
 		!slices.ContainsFunc(a.Model.Stored(), isComputedFromRows)
 }
 
 // answersOfUnion is the type of the answer of a union action's function: a column for each field, and in a list the
 // number of the arm, by which rows are ordered.
-func answersOfUnion(a *schema.Action) string {
+func answersOfUnion(a *model.Action) string {
 	var columns []string
 	for i, f := range a.Union.Fields {
 		columns = append(columns, numberedColumn(i, f.Column)+" "+variableType(f.Type))
 	}
-	if a.Kind == schema.List {
+	if a.Kind == model.List {
 		columns = append(columns, armColumn+" bigint")
 	}
 	return "table (" + strings.Join(columns, ", ") + ")"
@@ -82,7 +82,7 @@ func numberedColumn(i int, column string) string {
 }
 
 // unionMember is a field of a union as a member of the record.
-func unionMember(u *schema.Union, name string) release.Member {
+func unionMember(u *model.Union, name string) release.Member {
 	for i, f := range u.Fields {
 		if f.Name == name {
 			return memberOf(f.Name, numberedColumn(i, f.Column), f.Type)
@@ -93,12 +93,12 @@ func unionMember(u *schema.Union, name string) release.Member {
 
 // answersColumns tells whether the function of a model's action answers a column for each member of the record, and not
 // the row.
-func answersColumns(a *schema.Action) bool { return a.Selected != nil || a.Model.HidesFields() }
+func answersColumns(a *model.Action) bool { return a.Selected != nil || a.Model.HidesFields() }
 
 // answeredColumn is a column in the answer of such a function.
 type answeredColumn struct {
 	name   string
-	member *schema.Member // a column that only orders a list belongs to no record
+	member *model.Member // a column that only orders a list belongs to no record
 }
 
 // typ is the type of the column.
@@ -111,19 +111,19 @@ func (c answeredColumn) typ() string {
 
 // answeredColumns returns the columns in the answer of such a function: the members of the record, then the other
 // values that a list is ordered by.
-func answeredColumns(a *schema.Action) []answeredColumn {
+func answeredColumns(a *model.Action) []answeredColumn {
 	shape := a.Shape()
 	members := shape[:len(shape):len(shape)]
-	if a.Kind == schema.List {
+	if a.Kind == model.List {
 		for _, f := range sortable(a) {
 			if shape.Member(f) == nil {
-				members = append(members, &schema.Member{Field: f})
+				members = append(members, &model.Member{Field: f})
 			}
 		}
 	}
 	columns := make([]answeredColumn, len(members))
 	for i, m := range members {
-		columns[i] = answeredColumn{numberedColumn(i, schema.SnakeForm(m.Field.Name)), m}
+		columns[i] = answeredColumn{numberedColumn(i, model.SnakeForm(m.Field.Name)), m}
 	}
 	return columns
 }
@@ -138,7 +138,7 @@ func tableOfColumns(columns []answeredColumn) string {
 }
 
 // answeredColumnOf is the column in which the function of a list answers a field.
-func answeredColumnOf(a *schema.Action, f *schema.Field) string {
+func answeredColumnOf(a *model.Action, f *model.Field) string {
 	if !answersColumns(a) {
 		return f.Column
 	}
@@ -151,12 +151,12 @@ func answeredColumnOf(a *schema.Action, f *schema.Field) string {
 }
 
 // relationsShown returns the members of an action's record that are records themselves.
-func relationsShown(a *schema.Action) []*schema.Member {
-	return slices.DeleteFunc(slices.Clone(a.Shape()), func(m *schema.Member) bool { return !m.Field.IsRelation() })
+func relationsShown(a *model.Action) []*model.Member {
+	return slices.DeleteFunc(slices.Clone(a.Shape()), func(m *model.Member) bool { return !m.Field.IsRelation() })
 }
 
 // embedColumn is the column of an embedded record beside the row.
-func embedColumn(m *schema.Member) string { return "v_" + schema.SnakeForm(m.Field.Name) }
+func embedColumn(m *model.Member) string { return "v_" + model.SnakeForm(m.Field.Name) }
 
 // allColumns are the columns of the rows at an alias.
 func allColumns(alias string) pg.Expr { return &pg.AllFields{Value: pg.Var(pg.Ident(alias))} }
@@ -167,7 +167,7 @@ func (b builder) answerColumns() []pg.Output { return b.answerColumnsOf(rowOf(b.
 // answerColumnsOf are the columns of the function's answer for a row.
 func (b builder) answerColumnsOf(row tableAlias) []pg.Output {
 	taken := map[string]bool{row.name: true, b.table: true, pageAlias(b.table): true}
-	value := func(m *schema.Member) pg.Output {
+	value := func(m *model.Member) pg.Output {
 		if m.Field.IsRelation() {
 			return pg.Output{Value: embedded(row, m, taken, b.recordAlias())}
 		}
@@ -233,13 +233,13 @@ func (b builder) resultColumns() []pg.Expr {
 }
 
 // isAnswered tells whether the answer of an action needs a stored field of its row.
-func isAnswered(a *schema.Action, f *schema.Field) bool {
+func isAnswered(a *model.Action, f *model.Field) bool {
 	shape := a.Shape()
 	return f.Name == "id" || shape.Member(f) != nil || f.FKOf != nil && shape.Member(f.FKOf) != nil
 }
 
 // holds tells whether a row variable holds a stored field of the row.
-func (b builder) holds(row *pg.Variable, f *schema.Field) bool {
+func (b builder) holds(row *pg.Variable, f *model.Field) bool {
 	return row.Type == rowType(b.model) || isAnswered(b.action, f)
 }
 
@@ -269,17 +269,17 @@ var nothingFound = pg.Negate(pg.Var("found"))
 func isNoRow(row *pg.Variable) pg.Expr { return pg.IsNull(row.Field("id")) }
 
 // publishedOrder returns the order of a list, and the order that requests may choose.
-func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {
-	if a.Kind != schema.List || !answersRow(a) {
+func publishedOrder(a *model.Action) (order, sortable []release.SortKey) {
+	if a.Kind != model.List || !answersRow(a) {
 		return nil, nil
 	}
-	published := func(f *schema.Field) release.SortKey {
+	published := func(f *model.Field) release.SortKey {
 		return release.SortKey{Member: memberOf(f.Name, answeredColumnOf(a, f), f.Type), Nullable: f.Optional}
 	}
 	own := ownOrder
 	if a.Union != nil {
 		own = unionOrder
-		published = func(f *schema.Field) release.SortKey {
+		published = func(f *model.Field) release.SortKey {
 			if f.Name == armColumn {
 				return release.SortKey{Member: memberOf(f.Name, f.Column, f.Type)}
 			}
@@ -302,7 +302,7 @@ func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {
 
 // publishedRecord returns the members of the record that an action answers, and its name; none if its function answers
 // JSON.
-func publishedRecord(a *schema.Action) (name string, members []release.Member) {
+func publishedRecord(a *model.Action) (name string, members []release.Member) {
 	if !answersRow(a) {
 		return "", nil
 	}
@@ -320,7 +320,7 @@ func publishedRecord(a *schema.Action) (name string, members []release.Member) {
 		f := m.Field
 		switch isColumn := answersColumns(a); {
 		case f.IsRelation() && isColumn:
-			members = append(members, release.Member{Name: f.Name, Column: numberedColumn(i, schema.SnakeForm(f.Name)), Type: release.JSONMember})
+			members = append(members, release.Member{Name: f.Name, Column: numberedColumn(i, model.SnakeForm(f.Name)), Type: release.JSONMember})
 		case f.IsRelation():
 			members = append(members, release.Member{Name: f.Name, Column: embedColumn(m), Type: release.JSONMember, Embedded: true})
 		case isColumn:

@@ -1,8 +1,8 @@
 package lower
 
 import (
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // callerRoles is the view of the caller's roles. No model's table has such a name.
@@ -34,7 +34,7 @@ func (l *lowering) roles() []*pg.View {
 const address = `^[^][\s,;:<>()"\\]+@([^][\s,;:<>()"\\@]+)$`
 
 // isMember tells whether an identity's e-mail is one of a role's, or its part after the last @ one of the role's domains.
-func isMember(r *schema.Role) pg.Expr {
+func isMember(r *model.Role) pg.Expr {
 	email := pg.Fn("lower", pg.Col("identity", "email"))
 	var member []pg.Expr
 	if len(r.Emails) > 0 {
@@ -54,10 +54,10 @@ func texts(values []string) []pg.Expr {
 	return list
 }
 
-func roleColumn(r *schema.Role) string { return "is_" + schema.SnakeForm(r.Name) }
+func roleColumn(r *model.Role) string { return "is_" + model.SnakeForm(r.Name) }
 
 // hasRole tells whether the caller has one of some roles.
-func hasRole(roles []*schema.Role) pg.Expr {
+func hasRole(roles []*model.Role) pg.Expr {
 	var has []pg.Expr
 	for _, r := range roles {
 		if r.HasMembers() {

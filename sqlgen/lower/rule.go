@@ -4,12 +4,12 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // needRow tells whether rules mention the row, so that some callers can only be judged after it is read.
-func needRow(rules []*schema.Rule) bool {
+func needRow(rules []*model.Rule) bool {
 	for _, r := range rules {
 		if r.Expression != nil && expr.Mentions(r.Expression).Row {
 			return true
@@ -19,7 +19,7 @@ func needRow(rules []*schema.Rule) bool {
 }
 
 // anyRule lowers rules, joined by or, to one condition over the row and the call.
-func (x expression) anyRule(rules []*schema.Rule) pg.Expr {
+func (x expression) anyRule(rules []*model.Rule) pg.Expr {
 	conditions := make([]pg.Expr, len(rules))
 	for i, r := range rules {
 		conditions[i] = x.rule(r)
@@ -28,7 +28,7 @@ func (x expression) anyRule(rules []*schema.Rule) pg.Expr {
 }
 
 // rule lowers one rule: its expression and its roles are both required.
-func (x expression) rule(r *schema.Rule) pg.Expr {
+func (x expression) rule(r *model.Rule) pg.Expr {
 	holds := pg.Expr(pg.True())
 	if r.Expression != nil {
 		holds = x.allHold([]expr.Node{r.Expression})
@@ -40,7 +40,7 @@ func (x expression) rule(r *schema.Rule) pg.Expr {
 }
 
 // ruleText is the text of an action's rules in the schema.
-func ruleText(rules []*schema.Rule) string {
+func ruleText(rules []*model.Rule) string {
 	texts := make([]string, len(rules))
 	for i, r := range rules {
 		texts[i] = r.Text
@@ -49,7 +49,7 @@ func ruleText(rules []*schema.Rule) string {
 }
 
 // expressionsOfRules returns the expressions of rules that have one.
-func expressionsOfRules(rules []*schema.Rule) []expr.Node {
+func expressionsOfRules(rules []*model.Rule) []expr.Node {
 	var nodes []expr.Node
 	for _, r := range rules {
 		if r.Expression != nil {
@@ -60,22 +60,22 @@ func expressionsOfRules(rules []*schema.Rule) []expr.Node {
 }
 
 // ruleInputs returns the inputs that rules mention, each once.
-func ruleInputs(rules []*schema.Rule) []*schema.Input {
-	var inputs []*schema.Input
+func ruleInputs(rules []*model.Rule) []*model.Input {
+	var inputs []*model.Input
 	for _, in := range expr.Mentions(expressionsOfRules(rules)...).Inputs {
-		inputs = append(inputs, in.(*schema.Input))
+		inputs = append(inputs, in.(*model.Input))
 	}
 	return inputs
 }
 
 // policyRule lowers rules to the condition of a policy of a model's table. It reads inputs, like the caller, from
 // settings.
-func policyRule(m *schema.Model, rules []*schema.Rule) pg.Expr {
+func policyRule(m *model.Model, rules []*model.Rule) pg.Expr {
 	return policyRuleBefore(m, rules, nil)
 }
 
 // policyRuleBefore is policyRule, but asks about the caller as it was before rows were written.
-func policyRuleBefore(m *schema.Model, rules []*schema.Rule, written *level) pg.Expr {
+func policyRuleBefore(m *model.Model, rules []*model.Rule, written *level) pg.Expr {
 	row := rowOf(m)
 	x := newExpression(ruleLogic, inQuery, &row, settingOf)
 	x.written = written
@@ -84,8 +84,8 @@ func policyRuleBefore(m *schema.Model, rules []*schema.Rule, written *level) pg.
 
 // settingOf reads an input of the call from its setting.
 func settingOf(in expr.Input) pg.Expr {
-	i := in.(*schema.Input)
-	return pg.As(settled(pg.Fn("platform.input", pg.Str(schema.SnakeForm(i.Name))), inQuery), variableType(i.Type))
+	i := in.(*model.Input)
+	return pg.As(settled(pg.Fn("platform.input", pg.Str(model.SnakeForm(i.Name))), inQuery), variableType(i.Type))
 }
 
 // rowRule is the rules of the action as a condition in a query of its function, where the row's table is under its own

@@ -13,7 +13,7 @@ import (
 
 	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // namesWriteInput finds the mention of an implicit input, which only updates have: a name that no path leads to.
@@ -26,7 +26,7 @@ func TestRuleDifferential(t *testing.T) {
 	calls, outcomes := 0, map[string]int{}
 	forDifferentialTime(t, 2, func(t *testing.T, seed uint64) { callRuled(t, seed, &calls, outcomes) })
 	t.Logf("%d calls; what they were answered: %v", calls, outcomes)
-	for _, kind := range []schema.Kind{schema.Get, schema.Update, schema.Delete} {
+	for _, kind := range []model.Kind{model.Get, model.Update, model.Delete} {
 		for _, outcome := range []string{"admitted", "refused", "missing"} {
 			if n := outcomes[string(kind)+" "+outcome]; n < 40 && !t.Failed() {
 				t.Errorf("a %s was %s only %d times: this shows little", kind, outcome, n)
@@ -97,7 +97,7 @@ func (lab *laboratory) ruledText(subjects []*subject) string {
 }
 
 // verdict is the interpreter's result of a call.
-func verdict(call expr.Call, a *schema.Action, isThere bool) string {
+func verdict(call expr.Call, a *model.Action, isThere bool) string {
 	rule := a.Rules[0].Expression
 	switch {
 	case expr.Early(call, rule) == expr.False:
@@ -111,7 +111,7 @@ func verdict(call expr.Call, a *schema.Action, isThere bool) string {
 }
 
 // decide calls an action on a row, nil for a missing one, and rolls it back.
-func decide(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, row *testRow) string {
+func decide(t *testing.T, tx pgx.Tx, w *world, a *model.Action, row *testRow) string {
 	t.Helper()
 	reads, writes := map[string]any{"id": "missing"}, map[string]any{}
 	if row != nil {
@@ -128,7 +128,7 @@ func decide(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, row *testRow) s
 		}
 	}
 	body := any(reads)
-	if a.Kind == schema.Update {
+	if a.Kind == model.Update {
 		body = map[string]any{"where": reads, "values": writes}
 	}
 	input, err := json.Marshal(body)

@@ -6,13 +6,13 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // isSealed tells whether a @set makes a password or secret of a text. The server does so before the call, so that no
 // database sees the text.
-func isSealed(s *schema.Set) bool {
+func isSealed(s *model.Set) bool {
 	if !s.Target[len(s.Target)-1].Type.Kind.IsWriteOnly() {
 		return false
 	}
@@ -26,17 +26,17 @@ func isSealed(s *schema.Set) bool {
 }
 
 // sealedName is the name under which the server hands over the value of a @set.
-func sealedName(s *schema.Set) string {
+func sealedName(s *model.Set) string {
 	return strings.Join(namesOf(s.Target), ".")
 }
 
 // sealedValue is the value that the server has made of the text of a @set.
-func sealedValue(s *schema.Set) pg.Expr {
+func sealedValue(s *model.Set) pg.Expr {
 	return memberText(context, "sealed", sealedName(s))
 }
 
 // publishedSealed returns the texts that the server seals, and their kinds.
-func publishedSealed(a *schema.Action) []release.Sealed {
+func publishedSealed(a *model.Action) []release.Sealed {
 	var list []release.Sealed
 	for _, s := range a.Sets {
 		if !isSealed(s) {
@@ -59,7 +59,7 @@ func publishedSealed(a *schema.Action) []release.Sealed {
 			case expr.RootSecret:
 				sealed.Secret = v.Name
 			case expr.RootInput:
-				in := v.Input.(*schema.Input)
+				in := v.Input.(*model.Input)
 				sealed.Input = strings.Join(requestPath(a, in), ".")
 				sealed.Hidden = !isRead(a, in)
 			default:
@@ -73,7 +73,7 @@ func publishedSealed(a *schema.Action) []release.Sealed {
 
 // isRead tells whether the functions of an action read an input: it writes a field of its own, looks the row up, or is
 // mentioned outside of values that the server seals.
-func isRead(a *schema.Action, in *schema.Input) bool {
+func isRead(a *model.Action, in *model.Input) bool {
 	if !in.Explicit {
 		return true
 	}
@@ -81,7 +81,7 @@ func isRead(a *schema.Action, in *schema.Input) bool {
 }
 
 // expressionsRead returns the expressions of an action that its functions evaluate.
-func expressionsRead(a *schema.Action) []expr.Node {
+func expressionsRead(a *model.Action) []expr.Node {
 	other := *a
 	other.Sets = slices.DeleteFunc(slices.Clone(a.Sets), isSealed)
 	return expressions(&other)

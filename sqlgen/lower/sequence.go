@@ -2,15 +2,15 @@ package lower
 
 import (
 	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // fourDigits writes a number with at least four digits, and up to nineteen: a sequence's greatest number has as many.
 const fourDigits = "FM9999999999999990000"
 
 // number gives a column a sequence, and the default that takes its next number.
-func (l *lowering) number(c *pg.Column, f *schema.Field) {
+func (l *lowering) number(c *pg.Column, f *model.Field) {
 	c.Sequence = &pg.Sequence{
 		Name:   l.names.Take(f.Model.Table + "_" + f.Column + "_seq"),
 		Prefix: f.Sequence.Prefix,

@@ -2,8 +2,8 @@ package lower
 
 import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // setValue returns the value that a @set gives to its column. An absent input skips every @set that mentions it. In an
@@ -41,11 +41,11 @@ func (b *builder) setValue(w write, json pg.Expr, at site) written {
 }
 
 // isGivenValue tells whether a request gives an optional write input.
-func (b *builder) isGivenValue(in *schema.Input, json pg.Expr) pg.Expr {
+func (b *builder) isGivenValue(in *model.Input, json pg.Expr) pg.Expr {
 	if b.given != nil {
 		return b.given[in]
 	}
-	if b.action.Kind == schema.Create {
+	if b.action.Kind == model.Create {
 		json = input // a @set sees it as a whole, regardless of its level
 	}
 	w := write{input: in}
@@ -65,9 +65,9 @@ func (b *builder) isGivenValue(in *schema.Input, json pg.Expr) pg.Expr {
 // assigned returns the assigned value of a path, or of arithmetic over paths.
 func (b *builder) assigned(n expr.Node, at site) pg.Expr {
 	x := b.expression(whereLogic, at)
-	if b.action.Kind == schema.Create {
+	if b.action.Kind == model.Create {
 		// The row does not exist yet: a path of it begins with a to-one that an input links.
-		x.linked = func(toOne *schema.Field) tableAlias {
+		x.linked = func(toOne *model.Field) tableAlias {
 			return tableAlias{model: toOne.Target, id: b.value(linkInput(b.action, toOne))}
 		}
 	}
@@ -75,7 +75,7 @@ func (b *builder) assigned(n expr.Node, at site) pg.Expr {
 }
 
 // linkInput returns the input by which a create links the row of a to-one.
-func linkInput(a *schema.Action, toOne *schema.Field) *schema.Input {
+func linkInput(a *model.Action, toOne *model.Field) *model.Input {
 	for _, w := range levels(a).writes {
 		if w.input != nil && w.field == toOne.FK {
 			return w.input

@@ -8,15 +8,15 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // table lowers a model to its table, without policies and grants.
-func (l *lowering) table(m *schema.Model) *pg.Table {
+func (l *lowering) table(m *model.Model) *pg.Table {
 	t := &pg.Table{Schema: appSchema, Name: m.Table, Origin: originOf(m), Comment: m.Doc}
 	if m.RenamedFrom != "" {
-		t.RenamedFrom, t.RenamedAt = schema.SnakeForm(m.RenamedFrom), placeOf(m.RenamedAt)
+		t.RenamedFrom, t.RenamedAt = model.SnakeForm(m.RenamedFrom), placeOf(m.RenamedAt)
 	}
 	for _, f := range m.Stored() {
 		c := column(f)
@@ -66,7 +66,7 @@ func leadingColumns(t *pg.Table) map[string]bool {
 
 // view lowers a model to the view through which generated SQL walks relations. It shows only whether a Password or
 // Secret is set: rules need no more.
-func (l *lowering) view(m *schema.Model) *pg.View {
+func (l *lowering) view(m *model.Model) *pg.View {
 	v := &pg.View{Schema: relatedSchema, Name: m.Table, Table: m.Table}
 	for _, f := range m.Stored() {
 		c := pg.ViewColumn{Name: f.Column}
@@ -79,7 +79,7 @@ func (l *lowering) view(m *schema.Model) *pg.View {
 	return v
 }
 
-func column(f *schema.Field) *pg.Column {
+func column(f *model.Field) *pg.Column {
 	c := &pg.Column{Name: f.Column, Origin: originOfField(f), Type: columnType(f.Type), NotNull: !f.Optional, Comment: f.Doc}
 	c.Origin.Of = "" // its table names it
 	c.RenamedFrom, c.RenamedAt = renamedFrom(f)
@@ -103,7 +103,7 @@ func column(f *schema.Field) *pg.Column {
 	return c
 }
 
-func columnDefault(f *schema.Field) pg.Expr {
+func columnDefault(f *model.Field) pg.Expr {
 	if f.BuiltIn {
 		switch f.Name {
 		case "id":
@@ -145,13 +145,13 @@ func constant(value expr.Node, target expr.Type) pg.Expr {
 }
 
 // keys lowers the primary key and the unique constraints.
-func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
+func (l *lowering) keys(m *model.Model) []*pg.Constraint {
 	primary := &pg.Constraint{Name: l.names.Take(m.Table + "_pkey"), Kind: pg.PrimaryKey, Origin: originOf(m), Columns: []string{"id"}}
 	l.constraint(primary.Name, release.Constraint{Kind: release.Unique, Table: m.Table, Fields: []string{"id"}})
 
 	keys := []*pg.Constraint{primary}
-	add := func(origin pg.Origin, fields []*schema.Field, where string) {
-		stored := make([]*schema.Field, len(fields))
+	add := func(origin pg.Origin, fields []*model.Field, where string) {
+		stored := make([]*model.Field, len(fields))
 		var computed []pg.Expr
 		for i, f := range fields {
 			if stored[i] = storedAs(f); stored[i].Computed != nil {
@@ -172,7 +172,7 @@ func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
 	}
 	for _, f := range m.Stored() {
 		if f.Unique && f.Name != "id" {
-			add(originOfField(f), []*schema.Field{f}, "")
+			add(originOfField(f), []*model.Field{f}, "")
 		}
 	}
 	for _, u := range m.Uniques {
@@ -180,20 +180,20 @@ func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
 	}
 	if m.IsIdentity {
 		// The e-mail is the name that a password belongs to.
-		add(originOf(m), []*schema.Field{m.Field("email")}, emit.Expr(pg.IsNotNull(pg.Lit("password"))))
+		add(originOf(m), []*model.Field{m.Field("email")}, emit.Expr(pg.IsNotNull(pg.Lit("password"))))
 	}
 	return keys
 }
 
 // storedAs returns the field whose column stores f: for a to-one its FK field.
-func storedAs(f *schema.Field) *schema.Field {
+func storedAs(f *model.Field) *model.Field {
 	if f.FK != nil {
 		return f.FK
 	}
 	return f
 }
 
-func columnsOf(fields []*schema.Field) []string {
+func columnsOf(fields []*model.Field) []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.Column
@@ -202,7 +202,7 @@ func columnsOf(fields []*schema.Field) []string {
 }
 
 // storedColumnsOf returns the columns that store fields.
-func storedColumnsOf(fields []*schema.Field) []string {
+func storedColumnsOf(fields []*model.Field) []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = storedAs(f).Column
@@ -210,7 +210,7 @@ func storedColumnsOf(fields []*schema.Field) []string {
 	return names
 }
 
-func namesOf(fields []*schema.Field) []string {
+func namesOf(fields []*model.Field) []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.Name
@@ -219,10 +219,10 @@ func namesOf(fields []*schema.Field) []string {
 }
 
 // checks lowers the constraints that a column's type does not imply, one check per column.
-func (l *lowering) checks(m *schema.Model) []*pg.Constraint {
+func (l *lowering) checks(m *model.Model) []*pg.Constraint {
 	var checks []*pg.Constraint
 	for _, f := range m.Stored() {
-		condition := check(f)
+		condition := columnCheck(f)
 		if l.calculated[f] && condition == nil {
 			condition = sqlOf(f.Type.Kind).inRange(f.Column)
 		}
@@ -250,7 +250,7 @@ func newCheck(name string, origin pg.Origin, columns []string, condition pg.Expr
 	}
 }
 
-func check(f *schema.Field) pg.Expr {
+func columnCheck(f *model.Field) pg.Expr {
 	column := pg.Lit(pg.Ident(f.Column))
 	var whole, element pg.Expr
 	if isList(f.Type) {
@@ -269,7 +269,7 @@ func check(f *schema.Field) pg.Expr {
 }
 
 // isValueOf is the condition on a column of an enum.
-func isValueOf(e *schema.Enum, column pg.Expr, isArray bool) pg.Expr {
+func isValueOf(e *model.Enum, column pg.Expr, isArray bool) pg.Expr {
 	values := make([]pg.Expr, len(e.Values))
 	for i, v := range e.Values {
 		values[i] = pg.Str(v.Name)
@@ -281,9 +281,9 @@ func isValueOf(e *schema.Enum, column pg.Expr, isArray bool) pg.Expr {
 }
 
 // limits lowers @maxLength and @maxItems. Each is a check of its own, whose name tells the server what to answer.
-func (l *lowering) limits(m *schema.Model) []*pg.Constraint {
+func (l *lowering) limits(m *model.Model) []*pg.Constraint {
 	var checks []*pg.Constraint
-	add := func(f *schema.Field, kind release.ConstraintKind, suffix string, size pg.Expr, limit int64) {
+	add := func(f *model.Field, kind release.ConstraintKind, suffix string, size pg.Expr, limit int64) {
 		if limit == 0 {
 			return
 		}
@@ -307,7 +307,7 @@ func (l *lowering) limits(m *schema.Model) []*pg.Constraint {
 
 // references lowers the to-ones that have a column to foreign keys, except computed ones: they follow a row that has
 // one.
-func (l *lowering) references(m *schema.Model) []*pg.Reference {
+func (l *lowering) references(m *model.Model) []*pg.Reference {
 	var references []*pg.Reference
 	for _, f := range m.Fields {
 		if f.FK == nil || f.Computed != nil {
@@ -327,13 +327,13 @@ func (l *lowering) references(m *schema.Model) []*pg.Reference {
 	return references
 }
 
-func onDelete(how schema.OnDelete) string {
+func onDelete(how model.OnDelete) string {
 	switch how {
-	case schema.Cascade:
+	case model.Cascade:
 		return "cascade"
-	case schema.Restrict:
+	case model.Restrict:
 		return "restrict"
-	case schema.SetNull:
+	case model.SetNull:
 		return "set null"
 	}
 	panic("lower: a to-one with a column has no @onDelete")
@@ -341,7 +341,7 @@ func onDelete(how schema.OnDelete) string {
 
 // indexes lowers the declared indexes, adds those that the orders of lists need, and gives each foreign key an index
 // unless another one begins with it.
-func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
+func (l *lowering) indexes(m *model.Model, keys []*pg.Constraint) []*pg.Index {
 	leading := map[string]bool{}
 	for _, k := range keys {
 		if k.Kind != pg.Check && k.Where == "" {
@@ -374,7 +374,7 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 	var indexes []*pg.Index
 	for _, f := range m.Fields {
 		if f.FK != nil && !leading[f.FK.Column] {
-			indexes = append(indexes, l.index(m, originOfField(f), []*schema.Field{f.FK}, ""))
+			indexes = append(indexes, l.index(m, originOfField(f), []*model.Field{f.FK}, ""))
 			leading[f.FK.Column] = true
 		}
 	}
@@ -390,7 +390,7 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 // declaredIndex lowers an @index. If a list has its rows in the order of the index, as they are filtered by what leads
 // it, the id that ends this order follows the declared fields, unless another index of the model has them and the id
 // already. So Postgres need not sort them.
-func (l *lowering) declaredIndex(m *schema.Model, i *schema.Index, keys []*pg.Constraint) *pg.Index {
+func (l *lowering) declaredIndex(m *model.Model, i *model.Index, keys []*pg.Constraint) *pg.Index {
 	fields, comment := i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"
 	id := m.Field("id")
 	withID := append(slices.Clone(fields), id)
@@ -402,19 +402,19 @@ func (l *lowering) declaredIndex(m *schema.Model, i *schema.Index, keys []*pg.Co
 }
 
 // hasIndexOn tells whether an @index, or a key that binds all rows, begins with the fields.
-func hasIndexOn(m *schema.Model, fields []*schema.Field, keys []*pg.Constraint) bool {
+func hasIndexOn(m *model.Model, fields []*model.Field, keys []*pg.Constraint) bool {
 	columns := storedColumnsOf(fields)
 	begins := func(with []string) bool {
 		return len(with) >= len(columns) && slices.Equal(with[:len(columns)], columns)
 	}
-	return slices.ContainsFunc(m.Indexes, func(i *schema.Index) bool { return begins(storedColumnsOf(i.Fields)) }) ||
+	return slices.ContainsFunc(m.Indexes, func(i *model.Index) bool { return begins(storedColumnsOf(i.Fields)) }) ||
 		slices.ContainsFunc(keys, func(k *pg.Constraint) bool { return k.Kind != pg.Check && k.Where == "" && begins(k.Columns) })
 }
 
 // index returns the index for the order of a list, under the name it should have.
-func (o orderIndex) index(m *schema.Model) *pg.Index {
+func (o orderIndex) index(m *model.Model) *pg.Index {
 	i := &pg.Index{Name: m.Table, Origin: pg.Origin{Of: "action " + o.action.Name + " of model " + m.Name, Place: placeOf(o.action.Span)}}
-	add := func(f *schema.Field, descending bool) {
+	add := func(f *model.Field, descending bool) {
 		i.Keys = append(i.Keys, pg.IndexKey{Column: f.Column, Descending: descending})
 		i.Name += "_" + f.Column
 		if descending {
@@ -469,7 +469,7 @@ func serves(known, wanted *pg.Index, behind int) bool {
 	return true
 }
 
-func (l *lowering) index(m *schema.Model, origin pg.Origin, fields []*schema.Field, comment string) *pg.Index {
+func (l *lowering) index(m *model.Model, origin pg.Origin, fields []*model.Field, comment string) *pg.Index {
 	i := &pg.Index{Origin: origin, Comment: comment}
 	name := m.Table
 	for _, f := range fields {

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // A statement that moves a key has locked its own row before its trigger comes to the row to which the key leads now.
@@ -38,9 +38,9 @@ import (
 
 // link is a key that computed fields lead along.
 type link struct {
-	owner  *schema.Model
+	owner  *model.Model
 	column string
-	to     *schema.Model
+	to     *model.Model
 }
 
 // name is the name of the turn.
@@ -75,7 +75,7 @@ func (l *lowering) findLinks() []link {
 }
 
 // takeTurns gives a table the triggers that take turns for its statements: one trigger for each list of columns.
-func (l *lowering) takeTurns(t *pg.Table, m *schema.Model) {
+func (l *lowering) takeTurns(t *pg.Table, m *model.Model) {
 	for _, event := range []string{"insert", "update", "delete"} {
 		var triggers []*pg.Trigger
 		for _, k := range l.links() {
@@ -119,7 +119,7 @@ type change struct {
 
 // changesBy returns what the statements of an event lead to: an update by each column that it may set, an insert with
 // the rows that creates insert beside its own.
-func (l *lowering) changesBy(event string, m *schema.Model) []change {
+func (l *lowering) changesBy(event string, m *model.Model) []change {
 	var changes []change
 	if event == "update" {
 		for _, f := range writtenColumnsOf(m) {
@@ -128,9 +128,9 @@ func (l *lowering) changesBy(event string, m *schema.Model) []change {
 		}
 		return changes
 	}
-	models := []*schema.Model{m}
+	models := []*model.Model{m}
 	for _, a := range l.schema.Actions {
-		if event == "insert" && a.Kind == schema.Create && !a.Custom && a.Model == m {
+		if event == "insert" && a.Kind == model.Create && !a.Custom && a.Model == m {
 			for _, at := range levels(a).inserted() {
 				models = append(models, at.model)
 			}
@@ -158,7 +158,7 @@ func (c change) moves(k link) bool {
 
 // comesFrom tells whether a statement on a model's table may hold a row behind a key when it waits for a row that is not
 // beyond those with the key.
-func (c change) comesFrom(k link, m *schema.Model, event string) bool {
+func (c change) comesFrom(k link, m *model.Model, event string) bool {
 	holds := c.rows[k.to] != nil && c.rows[k.to].strength == "no key update" || m == k.to && event != "insert"
 	return holds && slices.ContainsFunc(c.inOrder(), func(rows *reached) bool {
 		return !rows.isHeld && c.rank(rows.model) > c.rank(k.to) && c.rank(rows.model) <= c.rank(k.owner)

@@ -5,31 +5,31 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // arm is an arm of a union. Expressions over the union become expressions over the rows of its model: the arm's value
 // for a field replaces the field. The code that lowers them then need not know of unions.
 type arm struct {
-	*schema.Arm
-	union  *schema.Union
+	*model.Arm
+	union  *model.Union
 	number int    // from 1, in order of declaration
 	view   string // the name of its view
 }
 
-func armsOf(u *schema.Union) []arm {
+func armsOf(u *model.Union) []arm {
 	views := pg.NewNames()
 	views.Take(callerRoles)
 	arms := make([]arm, len(u.Arms))
 	for i, a := range u.Arms {
-		arms[i] = arm{a, u, i + 1, views.Take(u.Table + "__" + schema.SnakeForm(a.Name))} // no table has such a name
+		arms[i] = arm{a, u, i + 1, views.Take(u.Table + "__" + model.SnakeForm(a.Name))} // no table has such a name
 	}
 	return arms
 }
 
 // value is the arm's value for a field of the union.
-func (a arm) value(f *schema.UnionField) expr.Node {
+func (a arm) value(f *model.UnionField) expr.Node {
 	switch {
 	case !f.BuiltIn:
 	case f.Name == "id":
@@ -63,8 +63,8 @@ func (a arm) over(n expr.Node) expr.Node {
 
 // rules returns rules of the union, or of its actions, as rules over the rows of the
 // arm.
-func (a arm) rules(rules []*schema.Rule) []*schema.Rule {
-	list := make([]*schema.Rule, len(rules))
+func (a arm) rules(rules []*model.Rule) []*model.Rule {
+	list := make([]*model.Rule, len(rules))
 	for i, r := range rules {
 		copied := *r
 		if r.Expression != nil {
@@ -95,7 +95,7 @@ func (a arm) wheres() []expr.Node {
 }
 
 // column is the value of a field in the union's type, which may be wider than that of its source.
-func (a arm) column(x expression, f *schema.UnionField) pg.Expr {
+func (a arm) column(x expression, f *model.UnionField) pg.Expr {
 	n := a.value(f)
 	value := x.operand(n).scalar()
 	if isArithmetic(n) {
@@ -116,7 +116,7 @@ func (a arm) row(l logic, at site, value func(expr.Input) pg.Expr) expression {
 }
 
 // admitUnions lets the actions of unions read their rows of a model: each rule is applied per arm.
-func (l *lowering) admitUnions(p policies, m *schema.Model) {
+func (l *lowering) admitUnions(p policies, m *model.Model) {
 	for _, a := range l.schema.Actions {
 		if a.Union == nil {
 			continue

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // testUnion is a random union over the models of a laboratory, as text.
@@ -27,7 +27,7 @@ type testUnionField struct {
 // testArm is an arm. Its @wheres are those of the union's lines that it names.
 type testArm struct {
 	name   string
-	model  *schema.Model
+	model  *model.Model
 	sets   []string
 	wheres []int
 }
@@ -83,12 +83,12 @@ func (lab *laboratory) randomUnion(r random) *testUnion {
 }
 
 // inputNamed returns the input of that name.
-func (lab *laboratory) inputNamed(name string) *schema.Input {
-	return lab.inputs[slices.IndexFunc(lab.inputs, func(in *schema.Input) bool { return in.Name == name })]
+func (lab *laboratory) inputNamed(name string) *model.Input {
+	return lab.inputs[slices.IndexFunc(lab.inputs, func(in *model.Input) bool { return in.Name == name })]
 }
 
 // armValue returns the value that an arm gives to a field, empty for none.
-func (lab *laboratory) armValue(r random, m *schema.Model, f testUnionField) string {
+func (lab *laboratory) armValue(r random, m *model.Model, f testUnionField) string {
 	g := &generator{random: r}
 	var fitting []string
 	for _, p := range toOnePaths(m.Variable, m, false, 2) {
@@ -114,7 +114,7 @@ type toOnePath struct {
 }
 
 // toOnePaths returns the paths from a row to values.
-func toOnePaths(text string, m *schema.Model, isOptional bool, depth int) []toOnePath {
+func toOnePaths(text string, m *model.Model, isOptional bool, depth int) []toOnePath {
 	var paths []toOnePath
 	for _, f := range m.Fields {
 		name := text + "." + f.Name
@@ -131,7 +131,7 @@ func toOnePaths(text string, m *schema.Model, isOptional bool, depth int) []toOn
 // addActions adds lists and gets with random rules and @wheres.
 func (u *testUnion) addActions(r random, lab *laboratory) {
 	var inputs, mentions []string
-	known := []*schema.Input{}
+	known := []*model.Input{}
 	for _, in := range lab.inputs {
 		if in.Explicit {
 			optional := ""
@@ -215,7 +215,7 @@ func (u *testUnion) text(models []*testModel) string {
 
 // check drops the lines that the language refuses, and returns the schema of the
 // others and its text.
-func (u *testUnion) check(t *testing.T, models []*testModel) (*schema.Schema, string) {
+func (u *testUnion) check(t *testing.T, models []*testModel) (*model.Schema, string) {
 	t.Helper()
 	text := u.text(models)
 	_, errs := checkText(text)
@@ -237,7 +237,7 @@ func (u *testUnion) check(t *testing.T, models []*testModel) (*schema.Schema, st
 // unionRow is a row of a union as the interpreter sees it: by the mapping of its arm.
 type unionRow struct {
 	*testRow
-	arm    *schema.Arm
+	arm    *model.Arm
 	number int
 }
 
@@ -283,7 +283,7 @@ func (r unionRow) mapped(n expr.Node) any {
 
 // unionRows returns the rows of a union in the order of its lists: those that an arm
 // takes and no earlier arm of its model, by id and then by arm.
-func (w *world) unionRows(u *schema.Union) []unionRow {
+func (w *world) unionRows(u *model.Union) []unionRow {
 	var rows []unionRow
 	taken := map[*testRow]bool{}
 	for number, arm := range u.Arms {
@@ -305,7 +305,7 @@ func (w *world) unionRows(u *schema.Union) []unionRow {
 
 // isShared tells whether an earlier arm of the row's model has not taken it.
 func (r unionRow) isShared() bool {
-	return slices.ContainsFunc(r.arm.Values[0].Field.Union.Arms[:r.number], func(earlier *schema.Arm) bool { return earlier.Model == r.arm.Model })
+	return slices.ContainsFunc(r.arm.Values[0].Field.Union.Arms[:r.number], func(earlier *model.Arm) bool { return earlier.Model == r.arm.Model })
 }
 
 // callOver is the call on a row of a union.
@@ -358,7 +358,7 @@ func readUnion(t *testing.T, seed uint64, outcomes map[string]int) {
 					seed, what, a.Name, got, want, w.identity, w.inputJSON(lab.inputs), w.texts, text, w.sql())
 			}
 			all := w.unionRows(a.Union)
-			if a.Kind == schema.List {
+			if a.Kind == model.List {
 				wanted := w.admitted(all, a)
 				first := 1 + r.IntN(6)
 				want, outcome := wantedPage(unionKeys(wanted), first), "list some"
@@ -413,7 +413,7 @@ func readUnion(t *testing.T, seed uint64, outcomes map[string]int) {
 }
 
 // admitted returns the rows of a union that an action finds and its rules admit.
-func (w *world) admitted(rows []unionRow, a *schema.Action) []unionRow {
+func (w *world) admitted(rows []unionRow, a *model.Action) []unionRow {
 	return slices.DeleteFunc(slices.Clone(rows), func(row unionRow) bool {
 		call := w.callOver(row)
 		return !expr.Holds(call, expressionsOf(a.Wheres)...) || !isAdmitted(call, a.Rules)
@@ -422,7 +422,7 @@ func (w *world) admitted(rows []unionRow, a *schema.Action) []unionRow {
 
 // wantedGet is the expected answer of a get of a union: among rows with one id, that of the first arm that the rules
 // admit.
-func (w *world) wantedGet(rows []unionRow, a *schema.Action, id string) (answer, outcome string) {
+func (w *world) wantedGet(rows []unionRow, a *model.Action, id string) (answer, outcome string) {
 	if isRefusedEarly(w.call(nil), a.Rules) {
 		return "refused", "refused"
 	}

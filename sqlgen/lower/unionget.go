@@ -2,13 +2,13 @@ package lower
 
 import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // unionGet lowers a get of a union: each arm in turn, in order of declaration.
-func (l *lowering) unionGet(a *schema.Action) *pg.Function {
+func (l *lowering) unionGet(a *model.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Stable)
 	rows := rowsOf(a.Union)
 	x := rows.expression(whereLogic, b.inputValue)
@@ -63,8 +63,8 @@ func (b *builder) lookedFor(rows unionRows, arm arm) []conjunct {
 }
 
 // unionField is the field of a union that a path over it leads to.
-func unionField(p *expr.Path) *schema.UnionField {
-	f, ok := p.Steps[0].(*schema.UnionField)
+func unionField(p *expr.Path) *model.UnionField {
+	f, ok := p.Steps[0].(*model.UnionField)
 	if !ok || len(p.Steps) > 1 {
 		panic("lower: a path of a union is not a field of it")
 	}
@@ -72,7 +72,7 @@ func unionField(p *expr.Path) *schema.UnionField {
 }
 
 // unionColumns are the columns of the views of a union's arms that are those of an answer.
-func unionColumns(u *schema.Union) []pg.Output {
+func unionColumns(u *model.Union) []pg.Output {
 	columns := make([]pg.Output, len(u.Fields))
 	for i, f := range u.Fields {
 		columns[i] = pg.Output{Value: pg.Col(u.Table, f.Column)}

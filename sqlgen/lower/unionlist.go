@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // armColumn is the column that tells rows of one id apart: the number of their arm. No field's name makes such a
@@ -16,7 +16,7 @@ const armColumn = "arm__number"
 
 // unionOrder returns the order of a union's list whose request names none: the declared one, then by id as in any list,
 // then by arm, since two arms may have rows of one id.
-func unionOrder(a *schema.Action) []sortKey {
+func unionOrder(a *model.Action) []sortKey {
 	var keys []sortKey
 	hasID := false
 	for _, k := range a.OrderBy {
@@ -30,10 +30,10 @@ func unionOrder(a *schema.Action) []sortKey {
 }
 
 // unionSortable returns every field that a union's list may be ordered by.
-func unionSortable(a *schema.Action) []*schema.Field {
-	var fields []*schema.Field
+func unionSortable(a *model.Action) []*model.Field {
+	var fields []*model.Field
 	seen := map[string]bool{}
-	add := func(f *schema.Field) {
+	add := func(f *model.Field) {
 		if !seen[f.Name] {
 			seen[f.Name] = true
 			fields = append(fields, f)
@@ -49,17 +49,17 @@ func unionSortable(a *schema.Action) []*schema.Field {
 }
 
 // unionKey is a field of a union as the field type that orders use.
-func unionKey(f *schema.UnionField) *schema.Field {
-	return &schema.Field{Name: f.Name, Column: f.Column, Type: f.Type, Optional: f.Optional}
+func unionKey(f *model.UnionField) *model.Field {
+	return &model.Field{Name: f.Name, Column: f.Column, Type: f.Type, Optional: f.Optional}
 }
 
-func armKey() *schema.Field {
-	return &schema.Field{Name: armColumn, Column: armColumn, Type: expr.Type{Kind: expr.Number}}
+func armKey() *model.Field {
+	return &model.Field{Name: armColumn, Column: armColumn, Type: expr.Type{Kind: expr.Number}}
 }
 
 // unionList lowers a list of a union. Each arm gives at most a page, in order, so that an index of its table ends the
 // search. The first of all of them are the page, whose rows are then read under row security.
-func (l *lowering) unionList(a *schema.Action) []*pg.Function {
+func (l *lowering) unionList(a *model.Action) []*pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 	b.readsZone = filtersByPeriod(a)
 	keys := b.keysFor(unionOrder(a), unionSortable(a), len(a.UnionSortable) > 0)
@@ -160,7 +160,7 @@ func (g *generalList) findInArms(rows unionRows, foundBy, walked string) []pg.Ex
 		return []pg.Expr{wayArray(sources...)}
 	}
 	g.whereFrom = whereFrom(all)
-	models := make([]*schema.Model, len(b.action.Union.Arms))
+	models := make([]*model.Model, len(b.action.Union.Arms))
 	for i, arm := range b.action.Union.Arms {
 		models[i] = arm.Model
 	}
@@ -176,7 +176,7 @@ func (g *generalList) findInArms(rows unionRows, foundBy, walked string) []pg.Ex
 }
 
 // foundInArms are the fields of the filter by which an index may find rows of some arm.
-func (l *lowering) foundInArms(a *schema.Action) string {
+func (l *lowering) foundInArms(a *model.Action) string {
 	first := unionOrder(a)[0].field.Name
 	var names []string
 	for _, in := range a.Reads {
@@ -198,7 +198,7 @@ func (l *lowering) foundInArms(a *schema.Action) string {
 }
 
 // walkedInArms are the fields that an index of each arm has rows in the order of.
-func (l *lowering) walkedInArms(a *schema.Action) string {
+func (l *lowering) walkedInArms(a *model.Action) string {
 	var names []string
 	for _, f := range a.UnionSortable {
 		if !slices.ContainsFunc(armsOf(a.Union), func(arm arm) bool {
@@ -213,9 +213,9 @@ func (l *lowering) walkedInArms(a *schema.Action) string {
 
 // foreseenUnion lowers the page of a union's list that no request filters, to static statements: one function for each
 // arm, and one that merges their rows. There is none if every request filters, or if the rules ask for an input.
-func (l *lowering) foreseenUnion(a *schema.Action, rowsFunction string) []*pg.Function {
+func (l *lowering) foreseenUnion(a *model.Action, rowsFunction string) []*pg.Function {
 	name := functionName(a) + "__foreseen"
-	isFiltered := slices.ContainsFunc(a.Reads, func(in *schema.Input) bool { return !in.Optional })
+	isFiltered := slices.ContainsFunc(a.Reads, func(in *model.Input) bool { return !in.Optional })
 	if isFiltered || len(ruleInputs(a.Rules)) > 0 || len(a.Facets) > 0 || isClosed(a) || !takesFormArguments(a, name, nil) {
 		return nil
 	}
@@ -264,7 +264,7 @@ func (l *lowering) foreseenUnion(a *schema.Action, rowsFunction string) []*pg.Fu
 }
 
 // keysOfArms is the order of a union's list within each arm.
-func keysOfArms(a *schema.Action) []sortKey {
+func keysOfArms(a *model.Action) []sortKey {
 	keys := unionOrder(a)
 	return keys[:len(keys)-1]
 }
@@ -289,7 +289,7 @@ func (l *lowering) armFunction(b *builder, a arm, page *pg.Select, keys []sortKe
 		values[i] = pg.Var(pg.ParamIdent(argument.Name))
 	}
 	fn := &pg.Function{
-		Schema: apiSchema, Name: l.functions.Take(functionName(b.action) + "__" + schema.SnakeForm(a.Name)),
+		Schema: apiSchema, Name: l.functions.Take(functionName(b.action) + "__" + model.SnakeForm(a.Name)),
 		Title: "action " + b.action.Name + ", arm " + a.Name, Origin: b.fn.Origin, Owner: b.fn.Owner,
 		Comment:   fmt.Sprintf("action %s of union %s: the next rows of the arm %s", b.action.Name, a.union.Name, a.Name),
 		Arguments: arguments, Returns: "table (" + strings.Join(types, ", ") + ")", Volatility: pg.Stable,
@@ -311,7 +311,7 @@ func (r unionRows) admission(b *builder, a arm) admission {
 			}
 			return shown.allHold(list)
 		},
-		lead: func(f *schema.Field) pg.Expr {
+		lead: func(f *model.Field) pg.Expr {
 			name, _ := a.columnOf(f)
 			return pg.Col(a.union.Table, name)
 		},

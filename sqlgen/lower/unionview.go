@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // unionViews lowers each arm of the unions that actions read to a view: the rows of the arm, with a column for each field
@@ -14,7 +14,7 @@ import (
 func (l *lowering) unionViews() []*pg.View {
 	var views []*pg.View
 	for _, u := range l.schema.Unions {
-		isRead := func(a *schema.Action) bool { return a.Union == u && !isClosed(a) }
+		isRead := func(a *model.Action) bool { return a.Union == u && !isClosed(a) }
 		if !slices.ContainsFunc(l.schema.Actions, isRead) {
 			continue
 		}
@@ -80,7 +80,7 @@ func (o *outerJoins) value(p *expr.Path) pg.Expr {
 	return o.rows[at].id
 }
 
-func (o *outerJoins) follow(at string, f *schema.Field) string {
+func (o *outerJoins) follow(at string, f *model.Field) string {
 	next := at + "." + f.Name
 	if _, known := o.rows[next]; !known {
 		from := o.rows[at]
@@ -99,11 +99,11 @@ func (o *outerJoins) joined(at string) tableAlias {
 
 // unionRows are the rows of a union as those of a model, whose fields are the columns of the views of all arms.
 type unionRows struct {
-	model *schema.Model
+	model *model.Model
 }
 
-func rowsOf(u *schema.Union) unionRows {
-	m := &schema.Model{Name: u.Name, Table: u.Table}
+func rowsOf(u *model.Union) unionRows {
+	m := &model.Model{Name: u.Name, Table: u.Table}
 	for _, f := range u.Fields {
 		column := unionKey(f)
 		column.Model = m
@@ -113,7 +113,7 @@ func rowsOf(u *schema.Union) unionRows {
 }
 
 // value is the column of a field of the union.
-func (r unionRows) value(f *schema.UnionField) expr.Node {
+func (r unionRows) value(f *model.UnionField) expr.Node {
 	return expr.RowPath(r.model.Name, []expr.Step{r.model.Field(f.Name)}, f.Span)
 }
 
@@ -127,7 +127,7 @@ func (r unionRows) overArm(a arm, n expr.Node) expr.Node {
 	return expr.Substitute(n, func(p *expr.Path) expr.Node { return r.valueIn(a, unionField(p)) })
 }
 
-func (r unionRows) valueIn(a arm, f *schema.UnionField) expr.Node {
+func (r unionRows) valueIn(a arm, f *model.UnionField) expr.Node {
 	if l, ok := a.value(f).(*expr.Literal); ok && l.Value != nil {
 		return l
 	}
@@ -150,10 +150,10 @@ func (a arm) allColumns() pg.Output { return pg.Output{Value: allColumns(a.union
 
 // looksBehind are the fields of the arm's model that lists compare with several values of the caller, to look for rows
 // behind each of them.
-func (a arm) looksBehind() []*schema.Field {
-	var fields []*schema.Field
+func (a arm) looksBehind() []*model.Field {
+	var fields []*model.Field
 	for _, action := range a.union.Actions {
-		if action.Kind != schema.List {
+		if action.Kind != model.List {
 			continue
 		}
 		for _, w := range waysByPolicy(a.Model, action.Rules, a.over) {
@@ -166,7 +166,7 @@ func (a arm) looksBehind() []*schema.Field {
 }
 
 // columnOf is the column of the arm's view that holds a field of its model: that of a field of the union, or one more.
-func (a arm) columnOf(f *schema.Field) (name string, isOwn bool) {
+func (a arm) columnOf(f *model.Field) (name string, isOwn bool) {
 	for _, own := range a.union.Fields {
 		if p, ok := a.value(own).(*expr.Path); ok && p.Root == expr.RootRow && len(p.Steps) == 1 && storedAs(field(p.Steps[0])) == f {
 			return own.Column, true

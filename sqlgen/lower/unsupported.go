@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -19,7 +19,7 @@ const (
 
 // Unsupported refuses, each at its place, constructs that the language allows and this stage cannot lower, yet or
 // because of a limit of Postgres. Then Schema has nothing left to refuse.
-func Unsupported(s *schema.Schema, errs *syntax.Errors) {
+func Unsupported(s *model.Schema, errs *syntax.Errors) {
 	u := refusal{errs}
 	for _, m := range s.Models {
 		u.model(m)
@@ -44,7 +44,7 @@ func (u refusal) limit(span syntax.Span, message string, got, most int) {
 	}
 }
 
-func (u refusal) model(m *schema.Model) {
+func (u refusal) model(m *model.Model) {
 	u.limit(m.Span, m.Name+" has %d columns, with id, createdAt, updatedAt and the foreign keys; Postgres can hold at most %d", len(m.Stored()), maxColumns)
 	for _, f := range m.Fields {
 		u.computed(f)
@@ -58,7 +58,7 @@ func (u refusal) model(m *schema.Model) {
 }
 
 // computed refuses a computed field whose changes cannot be carried on from row to row.
-func (u refusal) computed(f *schema.Field) {
+func (u refusal) computed(f *model.Field) {
 	if f.Computed == nil {
 		return
 	}
@@ -78,7 +78,7 @@ func (u refusal) computed(f *schema.Field) {
 	})
 }
 
-func (u refusal) action(a *schema.Action) {
+func (u refusal) action(a *model.Action) {
 	if a.Custom {
 		u.limit(a.Span, a.Name+" has %d parameters; a function of Postgres can have at most %d", len(a.Parameters()), maxInputs)
 		return
@@ -104,7 +104,7 @@ func (u refusal) action(a *schema.Action) {
 
 // strays refuses rows that an input may hang on another row than the one they are nested in, if rules let the caller
 // reach them: the rules could not tell them from rows that existed before.
-func (u refusal) strays(a *schema.Action) {
+func (u refusal) strays(a *model.Action) {
 	written := writtenBy(a)
 	if written == nil || !needRow(a.Rules) {
 		return
@@ -119,7 +119,7 @@ func (u refusal) strays(a *schema.Action) {
 
 // pins refuses look-ups that alternative inputs pin, where these are in two objects, or below a relation in the object
 // of values.
-func (u refusal) pins(a *schema.Action) {
+func (u refusal) pins(a *model.Action) {
 	sets := PinningInputs(a)
 	for _, set := range sets {
 		for _, in := range set {

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/check"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -48,7 +49,7 @@ func TestLimitsOfPostgres(t *testing.T) {
 	for _, test := range tests {
 		var errs syntax.Errors
 		source := &syntax.Source{Name: "schema.stern", Text: []byte(test.schema)}
-		checked := schema.Check([]*syntax.File{syntax.Parse(source, &errs)}, schema.Options{Config: schema.ReadConfig(nil, &errs), Functions: []string{"all.sql"}}, &errs)
+		checked := check.Check([]*syntax.File{syntax.Parse(source, &errs)}, check.Options{Config: check.ReadConfig(nil, &errs), Functions: []string{"all.sql"}}, &errs)
 		if errs.HasErrors() {
 			t.Fatalf("%s: the schema is in error: %s", test.what, errs[0].Message)
 		}
@@ -67,13 +68,13 @@ func TestLimitsOfPostgres(t *testing.T) {
 // TestLimitOfClaims checks that too many claims are refused, without a place, since Identity is not declared.
 func TestLimitOfClaims(t *testing.T) {
 	t.Parallel()
-	config := &schema.Config{}
+	config := &model.Config{}
 	for i := range 31 {
-		config.Claims = append(config.Claims, schema.Claim{Key: letters(i), Field: letters(i), Unique: true})
+		config.Claims = append(config.Claims, model.Claim{Key: letters(i), Field: letters(i), Unique: true})
 	}
 	var errs syntax.Errors
 	source := &syntax.Source{Name: "schema.stern", Text: []byte("model A {}")}
-	checked := schema.Check([]*syntax.File{syntax.Parse(source, &errs)}, schema.Options{Config: config}, &errs)
+	checked := check.Check([]*syntax.File{syntax.Parse(source, &errs)}, check.Options{Config: config}, &errs)
 	if errs.HasErrors() {
 		t.Fatalf("the schema is in error: %s", errs[0].Message)
 	}

@@ -3,12 +3,12 @@ package lower
 import (
 	"slices"
 
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // update lowers an update. An omitted value leaves its column as it is.
-func (l *lowering) update(a *schema.Action) *pg.Function {
+func (l *lowering) update(a *model.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	where := b.lookUp()
 	b.holdSetInputs()
@@ -46,17 +46,17 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 }
 
 // readsValues tells whether an update reads an input from the object of values when it writes, or asks if one is given.
-func readsValues(a *schema.Action) bool {
+func readsValues(a *model.Action) bool {
 	return slices.ContainsFunc(levels(a).writes, func(w write) bool {
 		if w.input != nil {
 			return true
 		}
-		return slices.ContainsFunc(optionalInputsOf(w.set.Value), func(in *schema.Input) bool { return in.IsWrite })
+		return slices.ContainsFunc(optionalInputsOf(w.set.Value), func(in *model.Input) bool { return in.IsWrite })
 	})
 }
 
 // deletion lowers a delete.
-func (l *lowering) deletion(a *schema.Action) *pg.Function {
+func (l *lowering) deletion(a *model.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	where := b.lookUp()
 	result := b.own("v_result", "text", nil)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // validate ends the call if rules of the action are false, with all their messages. A rule that is unknown, because a
@@ -27,7 +27,7 @@ func (b *builder) validate() {
 // validations lowers the rules of a model to checks of its table. Postgres tests checks in the order of their names, so
 // each name has its number in the order of declaration. Rules over fields that are computed from other rows are late: a
 // new row has no such values yet.
-func (l *lowering) validations(m *schema.Model) (checks, late []*pg.Constraint) {
+func (l *lowering) validations(m *model.Model) (checks, late []*pg.Constraint) {
 	row := rowOf(m)
 	names := l.validationNames(m)
 	for i, v := range m.Validations {
@@ -52,13 +52,13 @@ func (l *lowering) validations(m *schema.Model) (checks, late []*pg.Constraint) 
 }
 
 // isLate tells whether a rule of a model mentions a field that is computed from other rows.
-func isLate(v *schema.Validation) bool {
+func isLate(v *model.Validation) bool {
 	return slices.ContainsFunc(expr.Paths(v.Expression), func(p *expr.Path) bool { return isComputedFromRows(field(p.Steps[0])) })
 }
 
 // testLate gives a table the trigger that tests late rules. It waits only for rows for which a rule is false when a
 // statement leaves them: so all others cost nothing more.
-func (l *lowering) testLate(t *pg.Table, m *schema.Model, rules []*pg.Constraint) {
+func (l *lowering) testLate(t *pg.Table, m *model.Model, rules []*pg.Constraint) {
 	if len(rules) == 0 {
 		return
 	}
@@ -103,7 +103,7 @@ func (b *builder) testsNow(l *lowering) {
 }
 
 // validationNames returns a name for each rule of a model, in ascending order.
-func (l *lowering) validationNames(m *schema.Model) []string {
+func (l *lowering) validationNames(m *model.Model) []string {
 	digits := max(2, len(fmt.Sprint(len(m.Validations))))
 	names := make([]string, len(m.Validations))
 	for i := range names {

@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // rowAlias is an alias for the rows of a query as a whole. A column of the same name, of this query or of any around
 // it, would take precedence.
-func rowAlias(name string, a *schema.Action) string {
+func rowAlias(name string, a *model.Action) string {
 	for _, m := range modelsRead(a) {
 		if m.Table == name {
 			return name + "_"
@@ -23,7 +23,7 @@ func rowAlias(name string, a *schema.Action) string {
 			}
 		}
 	}
-	if a.Union != nil && slices.ContainsFunc(a.Union.Fields, func(f *schema.UnionField) bool { return f.Name == name || f.Column == name }) {
+	if a.Union != nil && slices.ContainsFunc(a.Union.Fields, func(f *model.UnionField) bool { return f.Name == name || f.Column == name }) {
 		return name + "_"
 	}
 	return name

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -21,11 +21,11 @@ type way struct {
 	// not nil, several.
 	lead   pg.Expr
 	value  pg.Expr
-	oneOf  *schema.Field
+	oneOf  *model.Field
 	values []pg.Expr // arrays
 	others pg.Expr   // the other conditions of the way
 
-	equal []*schema.Field // the fields that it compares with one value each, the leading one first
+	equal []*model.Field // the fields that it compares with one value each, the leading one first
 
 	held   *pg.Variable // holds the several values
 	enough *pg.Variable // how many of them are looked up
@@ -38,13 +38,13 @@ const maxWays = 6
 // rules are the rules of a list over rows of a model. For a union, over makes them rules over the rows of an arm, and
 // shown their conditions on the rows of the arm's view, whose columns leads are.
 type rules struct {
-	model *schema.Model
-	list  []*schema.Rule
+	model *model.Model
+	list  []*model.Rule
 	x     expression
 	known func(pg.Expr) pg.Expr // nil for decisions outside of a function
 	over  func(expr.Node) expr.Node
 	shown func([]expr.Node) pg.Expr
-	lead  func(*schema.Field) pg.Expr
+	lead  func(*model.Field) pg.Expr
 }
 
 // admission takes the rules apart. It omits alternatives that do not ask for the row: they are decided before.
@@ -116,7 +116,7 @@ func (w way) conditions() []pg.Expr {
 func asItIs(n expr.Node) expr.Node { return n }
 
 // waysByPolicy are the ways in which rules admit rows, for decisions outside of a function.
-func waysByPolicy(m *schema.Model, list []*schema.Rule, over func(expr.Node) expr.Node) []way {
+func waysByPolicy(m *model.Model, list []*model.Rule, over func(expr.Node) expr.Node) []way {
 	row := rowOf(m)
 	return rules{model: m, list: list, x: newExpression(ruleLogic, inQuery, &row, settingOf), over: over}.admission().ways
 }
@@ -182,7 +182,7 @@ func (r rules) wayOf(alternative []expr.Node, role pg.Expr) way {
 			column, value := compared(shown[i])
 			if column != nil && w.oneOf == nil && (at < 0 || f.FKOf != nil && w.equal[0].FKOf == nil) {
 				w.lead, w.value, at = column, value, i
-				w.equal = append([]*schema.Field{f}, w.equal...)
+				w.equal = append([]*model.Field{f}, w.equal...)
 			} else {
 				w.equal = append(w.equal, f)
 			}
@@ -233,7 +233,7 @@ func (w way) behind(value pg.Expr) pg.Expr {
 }
 
 // ownColumnOf returns the field whose column an expression is, nil for any other expression.
-func ownColumnOf(m *schema.Model, e pg.Expr) *schema.Field {
+func ownColumnOf(m *model.Model, e pg.Expr) *model.Field {
 	c, ok := e.(*pg.ColumnRef)
 	if !ok || c.Table != m.Table {
 		return nil
@@ -247,7 +247,7 @@ func ownColumnOf(m *schema.Model, e pg.Expr) *schema.Field {
 }
 
 // equalField returns the field that a condition compares with one value, the same for all rows.
-func equalField(m *schema.Model, condition pg.Expr) *schema.Field {
+func equalField(m *model.Model, condition pg.Expr) *model.Field {
 	switch c := condition.(type) {
 	case *pg.ColumnRef:
 		return ownColumnOf(m, c) // it is true
@@ -267,7 +267,7 @@ func equalField(m *schema.Model, condition pg.Expr) *schema.Field {
 }
 
 // oneOfField returns the field that a condition compares with several values, and the values as an array.
-func oneOfField(m *schema.Model, condition pg.Expr) (*schema.Field, pg.Expr) {
+func oneOfField(m *model.Model, condition pg.Expr) (*model.Field, pg.Expr) {
 	switch c := condition.(type) {
 	case *pg.In:
 		f := ownColumnOf(m, c.Value)
@@ -286,7 +286,7 @@ func oneOfField(m *schema.Model, condition pg.Expr) (*schema.Field, pg.Expr) {
 
 // decorrelated turns a query round that asks whether a path leads from the row to the caller. It returns the field of a
 // to-one of the row, and the target rows that a path reaches from the caller.
-func decorrelated(m *schema.Model, q *pg.Select) (*schema.Field, pg.Expr) {
+func decorrelated(m *model.Model, q *pg.Select) (*model.Field, pg.Expr) {
 	conjuncts := []pg.Expr{q.Where}
 	if and, ok := q.Where.(*pg.And); ok {
 		conjuncts = and.Operands
@@ -317,16 +317,16 @@ func decorrelated(m *schema.Model, q *pg.Select) (*schema.Field, pg.Expr) {
 
 // indexed are the fields that lead the index of a way, in front of the keys of an order. None are needed if one of them
 // is unique to a row.
-func (w way) indexed(keys []sortKey) []*schema.Field {
+func (w way) indexed(keys []sortKey) []*model.Field {
 	fields := w.equal
 	if w.oneOf != nil {
-		fields = append([]*schema.Field{w.oneOf}, fields...)
+		fields = append([]*model.Field{w.oneOf}, fields...)
 	}
-	if slices.ContainsFunc(fields, func(f *schema.Field) bool { return f.Name == "id" || f.Unique || f.FKOf != nil && f.FKOf.Unique }) {
+	if slices.ContainsFunc(fields, func(f *model.Field) bool { return f.Name == "id" || f.Unique || f.FKOf != nil && f.FKOf.Unique }) {
 		return nil
 	}
 	// References first, but for what leads: then their own indexes are not needed.
-	var first, references, rest []*schema.Field
+	var first, references, rest []*model.Field
 	for i, f := range fields {
 		switch {
 		case slices.Contains(fields[:i], f):

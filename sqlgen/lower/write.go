@@ -5,8 +5,8 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // written is the value that an action gives to a column. It is not given if an input that it needs is absent; given is
@@ -68,7 +68,7 @@ func (b *builder) holdSetInputs() {
 			switch {
 			case p.Root == expr.RootInput:
 				b.inputValue(p.Input)
-			case p.Root == expr.RootRow && b.action.Kind == schema.Create:
+			case p.Root == expr.RootRow && b.action.Kind == model.Create:
 				b.value(linkInput(b.action, field(p.Steps[0])))
 			}
 		}
@@ -76,7 +76,7 @@ func (b *builder) holdSetInputs() {
 }
 
 // inputFrom reads an input from a JSON value, unless a variable holds it already.
-func (b *builder) inputFrom(in *schema.Input, nullable bool, json pg.Expr, path []string) pg.Expr {
+func (b *builder) inputFrom(in *model.Input, nullable bool, json pg.Expr, path []string) pg.Expr {
 	if held, ok := b.values[in]; ok {
 		return held
 	}
@@ -126,8 +126,8 @@ func convert(value pg.Expr, from, to expr.Type) pg.Expr {
 
 // publishedInputs says which input of an action writes which field, directly or by a @set, in the order of the levels
 // and their fields.
-func publishedInputs(a *schema.Action) []release.Input {
-	if a.Kind != schema.Create && a.Kind != schema.Update {
+func publishedInputs(a *model.Action) []release.Input {
+	if a.Kind != model.Create && a.Kind != model.Update {
 		return nil
 	}
 	if a.Custom {
@@ -142,7 +142,7 @@ func publishedInputs(a *schema.Action) []release.Input {
 				if !isPath || p.Root != expr.RootInput {
 					continue
 				}
-				in = p.Input.(*schema.Input)
+				in = p.Input.(*model.Input)
 			}
 			list = append(list, release.Input{
 				Path:  strings.Join(requestPath(a, in), "."),
@@ -156,8 +156,8 @@ func publishedInputs(a *schema.Action) []release.Input {
 
 // publishedFromCaller returns the required fields that an action sets from values that a caller may lack. If a path has
 // several such steps, it cannot be known which one was null.
-func publishedFromCaller(a *schema.Action) []release.FromCaller {
-	if a.Kind != schema.Create && a.Kind != schema.Update || a.Custom {
+func publishedFromCaller(a *model.Action) []release.FromCaller {
+	if a.Kind != model.Create && a.Kind != model.Update || a.Custom {
 		return nil
 	}
 	var list []release.FromCaller

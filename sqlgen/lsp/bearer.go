@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/migrate"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -94,7 +94,7 @@ func (x *index) keepArms(r *rewriting, b bearer, to string) {
 				default:
 					continue
 				}
-				sets.WriteString(" @set(" + schema.Variable(u.Name.Name) + "." + target + " = " + schema.Variable(arm.Model.Name) + "." + value + ")")
+				sets.WriteString(" @set(" + model.Variable(u.Name.Name) + "." + target + " = " + model.Variable(arm.Model.Name) + "." + value + ")")
 			}
 			r.addAttribute(arm.Model.Span(), arm.Attrs, sets.String())
 		}
@@ -240,15 +240,15 @@ func (v *view) installed(b bearer) func(name string) bool {
 		case b.value != nil:
 			return hasValue(kept, name)
 		case b.field == nil:
-			return kept.Table(schema.SnakeForm(name)) != nil
+			return kept.Table(model.SnakeForm(name)) != nil
 		}
-		t := kept.Table(schema.SnakeForm(declaredName(b.decl).Name))
+		t := kept.Table(model.SnakeForm(declaredName(b.decl).Name))
 		if m, isModel := b.decl.(*syntax.Model); t == nil && isModel { // its own renaming may not be migrated yet
 			if marker := attribute(syntax.AttributesOf(m.Members), "renamed"); marker != nil && len(marker.Args) == 1 {
-				t = kept.Table(schema.SnakeForm(syntax.SourceOf(marker.Args[0].Value.Span())))
+				t = kept.Table(model.SnakeForm(syntax.SourceOf(marker.Args[0].Value.Span())))
 			}
 		}
-		return t != nil && (t.Column(schema.SnakeForm(name)) != nil || t.Column(schema.SnakeForm(name+"Id")) != nil)
+		return t != nil && (t.Column(model.SnakeForm(name)) != nil || t.Column(model.SnakeForm(name+"Id")) != nil)
 	}
 }
 
@@ -272,17 +272,17 @@ func (v *view) lookBeside(r *rewriting, b bearer) {
 	switch b.decl.(type) {
 	case *syntax.Model:
 		if b.action == nil {
-			forms = append(forms, schema.SnakeForm(name))
+			forms = append(forms, model.SnakeForm(name))
 		}
 		if b.field != nil && v.index.isModel(b.field.Type.Name) {
-			forms = append(forms, name+"Id", schema.SnakeForm(name+"Id"))
+			forms = append(forms, name+"Id", model.SnakeForm(name+"Id"))
 		}
 	case *syntax.Message, *syntax.Enum:
 		if b.field == nil && b.value == nil {
 			return // its own name is the schema's alone
 		}
 	case nil: // a parameter of custom code
-		forms = append(forms, schema.SnakeForm(name))
+		forms = append(forms, model.SnakeForm(name))
 	default:
 		return
 	}

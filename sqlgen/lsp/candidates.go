@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -153,16 +153,16 @@ func ownerName(s *spot) string {
 
 // actions returns the actions of the model that an api lists at a place.
 func (x *index) actions(s *spot) []*symbol {
-	model := apiModelAt(s)
+	modelName := apiModelAt(s)
 	var symbols []*symbol
-	if model == "Identity" {
-		for _, name := range schema.IdentityActions() {
+	if modelName == "Identity" {
+		for _, name := range model.IdentityActions() {
 			symbols = append(symbols, &symbol{name: name, class: classAction, detail: "action of Identity"})
 		}
 	}
-	if d := x.declaration(model); d != nil {
+	if d := x.declaration(modelName); d != nil {
 		for _, a := range syntax.ActionsOf(members(d)) {
-			symbols = append(symbols, actionSymbol(model, a))
+			symbols = append(symbols, actionSymbol(modelName, a))
 		}
 	}
 	return symbols
@@ -345,7 +345,7 @@ func (x *index) inputSymbols(s *spot) []*symbol {
 			y.name, y.span, y.spelling = in.Label.Name, in.Label.Span(), plainly(in.Label)
 			y.detail = y.name + ": " + typeText(steps[0], in.Array != nil, in.Optional != nil)
 		} else {
-			y.name = schema.FlatName(steps)
+			y.name = model.FlatName(steps)
 			y.detail = typeText(strings.Join(steps, "."), false, in.Optional != nil)
 			if path := x.fieldPath(owner, steps); path != nil {
 				y.detail += " // " + path[len(path)-1].typeText()

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -54,9 +54,9 @@ func (v *view) remedies(d *syntax.Diagnostic) []remedy {
 		list = append(list, r)
 	}
 	switch d.Code {
-	case schema.NoRule:
+	case check.NoRule:
 		list = append(list, v.missingRule(d)...)
-	case schema.FunctionFileMissing:
+	case check.FunctionFileMissing:
 		list = append(list, v.missingFile(d)...)
 	}
 	if d.Warning && warningWords.has(string(d.Code)) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -143,7 +143,7 @@ func TestMissingRule(t *testing.T) {
 			_, errs := sqlgen.Check(p)
 			at := strings.TrimSuffix(strings.SplitAfterN(test.text, "¦", 2)[0], "¦")
 			for _, e := range errs {
-				if e.Code == schema.NoRule && e.Span.Start.Offset <= len(at) && len(at) <= e.Span.End.Offset {
+				if e.Code == check.NoRule && e.Span.Start.Offset <= len(at) && len(at) <= e.Span.End.Offset {
 					t.Errorf("%s: still %s", a.Title, e.Message)
 				}
 			}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -171,7 +171,7 @@ func (v *view) codeOf(a *syntax.Action) *location {
 			continue
 		}
 		lines := newLines(f.Text, v.lines.units)
-		name := regexp.QuoteMeta(schema.SnakeForm(a.Name.Name))
+		name := regexp.QuoteMeta(model.SnakeForm(a.Name.Name))
 		return &location{v.project.uri(f.Name), lines.find(regexp.MustCompile(`(?i)\bfunctions\."?(` + name + `)\b`))}
 	}
 	return nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -47,7 +47,7 @@ func TestGrammarHasTheWords(t *testing.T) {
 		return all
 	}
 	attributes, scalars := []string{}, []string{"Any", "Identity"}
-	for _, a := range schema.Attributes() {
+	for _, a := range check.Attributes() {
 		attributes = append(attributes, a.Name)
 	}
 	for _, kind := range expr.Scalars() {

@@ -4,8 +4,9 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -14,7 +15,7 @@ import (
 type index struct {
 	project  *sqlgen.Project
 	files    []*syntax.File
-	config   *schema.Config
+	config   *model.Config
 	types    []syntax.Decl // models, unions, enums and messages
 	roles    []*syntax.Role
 	identity []*field
@@ -54,7 +55,7 @@ func typeText(name string, array, optional bool) string {
 
 func newIndex(p *sqlgen.Project) *index {
 	var errs syntax.Errors // said by check
-	x := &index{project: p, config: schema.ReadConfig(p.Config, &errs), known: map[string][]*field{}}
+	x := &index{project: p, config: check.ReadConfig(p.Config, &errs), known: map[string][]*field{}}
 	for _, f := range p.Files {
 		tree := syntax.Parse(f, &errs)
 		x.files = append(x.files, tree)
@@ -184,15 +185,15 @@ func (x *index) modelFields(m *syntax.Model) []*field {
 		fields = append(fields, f)
 		switch {
 		case !x.isModel(f.typeName):
-			f.column = schema.SnakeForm(f.name)
+			f.column = model.SnakeForm(f.name)
 		case !f.array && x.hasKey(owner, trees[i]):
-			f.column = schema.SnakeForm(f.name + "Id")
+			f.column = model.SnakeForm(f.name + "Id")
 			fields = append(fields, &field{owner: owner, name: f.name + "Id", typeName: "ID", optional: f.optional, unseen: f.unseen, column: f.column,
 				note: "The id of `" + f.name + "`.", span: f.span, spelling: asKey(trees[i].Name)})
 		}
 	}
 	for _, name := range []string{"createdAt", "updatedAt"} {
-		fields = append(fields, &field{owner: owner, name: name, typeName: "Timestamp", column: schema.SnakeForm(name),
+		fields = append(fields, &field{owner: owner, name: name, typeName: "Timestamp", column: model.SnakeForm(name),
 			note: "Set by the database.", span: m.Name.Span()})
 	}
 	return fields
@@ -247,7 +248,7 @@ func relationIdent(f *syntax.Field) *syntax.Ident {
 func (x *index) identityFields() []*field {
 	var errs syntax.Errors
 	bare := syntax.Parse(&syntax.Source{Text: []byte("enum Bare { Value }")}, &errs)
-	checked := schema.Check([]*syntax.File{bare}, schema.Options{Config: x.config}, &errs)
+	checked := check.Check([]*syntax.File{bare}, check.Options{Config: x.config}, &errs)
 	if checked == nil {
 		return nil // the configuration takes its names from Identity itself
 	}
@@ -263,7 +264,7 @@ func (x *index) identityFields() []*field {
 				continue
 			}
 			owner := declaredName(d).Name
-			name, spelt := schema.Variable(owner), asVariable(declaredName(d))
+			name, spelt := model.Variable(owner), asVariable(declaredName(d))
 			if given := relationIdent(f); given != nil {
 				name, spelt = given.Name, plainly(given)
 			}

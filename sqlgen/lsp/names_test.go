@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -630,7 +630,7 @@ func TestExamples(t *testing.T) {
 		_, errs := sqlgen.Check(p)
 		for _, e := range errs {
 			// The rest of an example's declarations is not missing.
-			if !e.Warning && e.Code != schema.UncoveredField && e.Code != schema.MissingToOne && e.Code != schema.UnusedInput {
+			if !e.Warning && e.Code != check.UncoveredField && e.Code != check.MissingToOne && e.Code != check.UnusedInput {
 				t.Errorf("example of %s: %s\n%s", name, e.Message, text)
 			}
 		}
@@ -672,7 +672,7 @@ func TestAllowedWarningsAgreeWithTheCompiler(t *testing.T) {
 		text := "model M { actions { get a(id) { @allow(" + name + ") } } }"
 		_, errs := sqlgen.Check(&sqlgen.Project{Files: []*syntax.Source{{Name: "a.stern", Text: []byte(text)}}})
 		for _, e := range errs {
-			if e.Code == schema.AttributeArguments {
+			if e.Code == check.AttributeArguments {
 				return e.Message
 			}
 		}

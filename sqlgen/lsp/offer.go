@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -59,7 +59,7 @@ func (q *trial) fits(y *symbol) bool {
 	}
 	return slices.ContainsFunc(y.next(), func(next *symbol) bool {
 		code := q.refusal(y, y.name+"."+next.name)
-		return code == "" || next.next != nil && code != schema.InputIsRelation && slices.Contains(curable, code)
+		return code == "" || next.next != nil && code != check.InputIsRelation && slices.Contains(curable, code)
 	})
 }
 
@@ -118,37 +118,37 @@ func (q *trial) errors(text string) []*syntax.Diagnostic {
 // curable are the codes for a path that a longer one may cure.
 var curable = []syntax.Code{
 	expr.OperandTypes, expr.TypeMismatch, expr.ArmField, expr.ListElement, expr.BadAggregate, expr.UnknownName, expr.UnknownEnumValue,
-	schema.InputIsRelation, schema.BadSelect, schema.BadEmbed, schema.SetTarget, schema.SetReadsNewRow,
+	check.InputIsRelation, check.BadSelect, check.BadEmbed, check.SetTarget, check.SetReadsNewRow,
 }
 
 // exclusive are the codes for two things of which one cannot be beside the other. They may be
 // reported at either.
 var exclusive = []syntax.Code{
-	schema.FunctionAttribute, schema.BadSelect, schema.SetConflict, schema.DuplicateInput, schema.BadSequence,
-	schema.ComputedCycle, expr.ComputedType,
+	check.FunctionAttribute, check.BadSelect, check.SetConflict, check.DuplicateInput, check.BadSequence,
+	check.ComputedCycle, expr.ComputedType,
 }
 
 // unfinished are the codes for parts that are still to be written behind a candidate: none
 // refuses it.
 var unfinished = []syntax.Code{
-	syntax.Syntax,             // brackets and names that follow
-	schema.AttributeArguments, // those of an attribute
-	schema.UnusedInput,        // a condition
-	expr.NotBoolean,           // an operand, whose operator follows
+	syntax.Syntax,            // brackets and names that follow
+	check.AttributeArguments, // those of an attribute
+	check.UnusedInput,        // a condition
+	expr.NotBoolean,          // an operand, whose operator follows
 	expr.NestedComparison,
 	expr.WriteOnlyField, // a test for null
-	schema.EmptyRule,    // the arguments of @permission
-	schema.RuleActions,
-	schema.UncoveredField,        // further inputs
-	schema.RequiredSelfReference, // a ?
-	schema.MessageCycle,
-	schema.DefaultNeedsValue, // of an enum
+	check.EmptyRule,     // the arguments of @permission
+	check.RuleActions,
+	check.UncoveredField,        // further inputs
+	check.RequiredSelfReference, // a ?
+	check.MessageCycle,
+	check.DefaultNeedsValue, // of an enum
 }
 
 // isUnfinished tells whether an error may go once more is written behind a candidate.
 func isUnfinished(s *spot, y *symbol, code syntax.Code) bool {
 	switch code {
-	case schema.BadReturns: // of the kind of an action
+	case check.BadReturns: // of the kind of an action
 		return s.slot == slotKind
 	case expr.OperandTypes, expr.TypeMismatch, expr.ArmField: // arithmetic, or a literal, unless a path is on the other side
 		return len(s.against) == 0 && s.attribute != "default"
@@ -204,7 +204,7 @@ func (x *index) someValue(f *field) string {
 // sampleArguments returns arguments with which the compiler tells whether an attribute is in its
 // place.
 func sampleArguments(attribute string) string {
-	for _, a := range schema.Attributes() {
+	for _, a := range check.Attributes() {
 		if a.Name == attribute {
 			return a.Sample
 		}

@@ -3,8 +3,8 @@ package lsp
 import (
 	"slices"
 
+	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // word is a word of the language, with its explanation.
@@ -97,7 +97,7 @@ var clauseWords = words{
 
 // attributeWords are the attributes, as the compiler's table has them.
 var attributeWords = func() (list words) {
-	for _, a := range schema.Attributes() {
+	for _, a := range check.Attributes() {
 		list = append(list, word{name: a.Name, text: a.Text, example: a.Example})
 	}
 	return list

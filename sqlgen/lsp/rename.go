@@ -13,7 +13,7 @@ import (
 	"github.com/creachadair/jrpc2"
 
 	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -176,7 +176,7 @@ func (v *view) renaming(name *syntax.Ident, to string) *rewriting {
 // renameFunction gives the function of an action with custom code, its file and its
 // mentions in custom code the new name.
 func (r *rewriting) renameFunction(from, to string) {
-	old, renamed := schema.SnakeForm(from), schema.SnakeForm(to)
+	old, renamed := model.SnakeForm(from), model.SnakeForm(to)
 	qualified := regexp.MustCompile(`\bfunctions\.(` + regexp.QuoteMeta(old) + `)\b`)
 	ownName := regexp.MustCompile(`(?:^|[^.\w])(` + regexp.QuoteMeta(old) + `)\.\w`) // before a parameter
 	table := regexp.MustCompile(`\b(?:app|related)\.` + regexp.QuoteMeta(old) + `\b`)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/check"
 )
 
 // signatureForms are the forms of the parentheses of actions, by the kind of the action.
@@ -42,8 +42,8 @@ func (s *server) signatureHelp(_ context.Context, p positionParams) (*signatureH
 
 // attributeHelp shows the forms of an attribute, like the compiler's messages.
 func attributeHelp(at *spot) *signatureHelp {
-	all := schema.Attributes()
-	i := slices.IndexFunc(all, func(a schema.Attribute) bool { return a.Name == at.attribute })
+	all := check.Attributes()
+	i := slices.IndexFunc(all, func(a check.Attribute) bool { return a.Name == at.attribute })
 	if i < 0 {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/check"
 )
 
 func TestSignatureHelp(t *testing.T) {
@@ -59,7 +59,7 @@ func TestSignatureHelp(t *testing.T) {
 func TestSignaturesOfAttributes(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for _, a := range schema.Attributes() {
+	for _, a := range check.Attributes() {
 		names = append(names, a.Name)
 		if !attributeWords.has(a.Name) {
 			t.Errorf("@%s is not explained", a.Name)

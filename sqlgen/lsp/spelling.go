@@ -1,7 +1,7 @@
 package lsp
 
 import (
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -17,7 +17,7 @@ func plainly(name *syntax.Ident) spelling { return spelling{of: []*syntax.Ident{
 
 // asVariable is the spelling of the row of a model or union in expressions.
 func asVariable(name *syntax.Ident) spelling {
-	return spelling{[]*syntax.Ident{name}, func(names []string) string { return schema.Variable(names[0]) }}
+	return spelling{[]*syntax.Ident{name}, func(names []string) string { return model.Variable(names[0]) }}
 }
 
 // asKey is the spelling of the foreign key of a to-one.
@@ -39,7 +39,7 @@ func flat(steps []string, path []*field) spelling {
 				names = names[n:]
 			}
 		}
-		return schema.FlatName(spelt)
+		return model.FlatName(spelt)
 	}
 	return s
 }

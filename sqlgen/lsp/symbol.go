@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -68,13 +68,13 @@ func contextSymbols(declarations ...string) []*symbol {
 }
 
 // variable returns the name of a row in expressions.
-func (x *index) variable(model string) []*symbol {
-	if model == "" {
+func (x *index) variable(modelName string) []*symbol {
+	if modelName == "" {
 		return nil
 	}
-	y := &symbol{name: schema.Variable(model), class: classValue, detail: schema.Variable(model) + " " + model,
-		doc: "The row of `" + model + "`.", next: func() []*symbol { return x.fieldSymbols(model) }}
-	if d := x.declaration(model); d != nil {
+	y := &symbol{name: model.Variable(modelName), class: classValue, detail: model.Variable(modelName) + " " + modelName,
+		doc: "The row of `" + modelName + "`.", next: func() []*symbol { return x.fieldSymbols(modelName) }}
+	if d := x.declaration(modelName); d != nil {
 		y.span, y.spelling = declaredName(d).Span(), asVariable(declaredName(d))
 	}
 	return []*symbol{y}
@@ -129,7 +129,7 @@ func (x *index) typeSymbol(d syntax.Decl) *symbol {
 	switch d := d.(type) {
 	case *syntax.Model:
 		y.class, y.detail = classModel, "model "+name.Name
-		y.doc = paragraphs(docText(d.Doc), fmt.Sprintf("Table `app.%s`.", schema.SnakeForm(name.Name)))
+		y.doc = paragraphs(docText(d.Doc), fmt.Sprintf("Table `app.%s`.", model.SnakeForm(name.Name)))
 	case *syntax.Union:
 		y.class, y.detail, y.doc = classModel, "union "+name.Name, docText(d.Doc)
 	case *syntax.Message:
@@ -167,9 +167,9 @@ func (x *index) fieldSymbols(owner string) []*symbol {
 		stored := ""
 		switch {
 		case f.column != "":
-			stored = fmt.Sprintf("Column `%s` of table `app.%s`.", f.column, schema.SnakeForm(owner))
+			stored = fmt.Sprintf("Column `%s` of table `app.%s`.", f.column, model.SnakeForm(owner))
 		case x.isModel(owner) && x.isModel(f.typeName):
-			stored = fmt.Sprintf("No column: the key is in table `app.%s`.", schema.SnakeForm(f.typeName))
+			stored = fmt.Sprintf("No column: the key is in table `app.%s`.", model.SnakeForm(f.typeName))
 		}
 		y.doc = paragraphs(f.doc, strings.TrimSpace(f.note+" "+stored))
 		if f.unseen && owner != "Identity" {
@@ -192,7 +192,7 @@ func actionSymbol(owner string, a *syntax.Action) *symbol {
 		detail += " returns " + inputsText(a.Returns)
 	}
 	return &symbol{name: a.Name.Name, class: classAction, detail: detail, span: a.Name.Span(), spelling: plainly(a.Name),
-		doc: paragraphs(docText(a.Doc), fmt.Sprintf("Action of `%s`. Function `api.%s`.", owner, schema.SnakeForm(a.Name.Name)))}
+		doc: paragraphs(docText(a.Doc), fmt.Sprintf("Action of `%s`. Function `api.%s`.", owner, model.SnakeForm(a.Name.Name)))}
 }
 
 // inputsText returns inputs as they are written, on one line.

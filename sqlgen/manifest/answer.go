@@ -3,20 +3,20 @@ package manifest
 import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // result publishes the schema of an action's answer; a delete answers a string. A
 // record with embeds or of what is selected is the action's own.
-func (p *publisher) result(a *schema.Action) string {
+func (p *publisher) result(a *model.Action) string {
 	switch {
-	case a.Kind == schema.Delete:
+	case a.Kind == model.Delete:
 		return ""
 	case a.Returns != nil && a.Returns.Message == nil:
 		return "" // any JSON
 	case a.Returns != nil:
 		return p.message(a.Returns.Message, false)
-	case a.Kind == schema.List:
+	case a.Kind == model.List:
 		return p.component(p.derived.part(a, "Result"), func() *release.JSONSchema {
 			var item *release.JSONSchema
 			if a.Union != nil {
@@ -43,12 +43,12 @@ func (p *publisher) result(a *schema.Action) string {
 
 // record publishes the schema of a model's record. Members may be added in later
 // releases, so additional ones stay open.
-func (p *publisher) record(m *schema.Model) string {
+func (p *publisher) record(m *model.Model) string {
 	return p.component(m.Name, func() *release.JSONSchema { return p.recordOf(m.Record()).Described(m.Doc) })
 }
 
 // recordWith is the schema of a record of a model: the model's own, if that shows the same.
-func (p *publisher) recordWith(m *schema.Model, shape schema.Shape) *release.JSONSchema {
+func (p *publisher) recordWith(m *model.Model, shape model.Shape) *release.JSONSchema {
 	if shape.Equal(m.Record()) {
 		return release.RefTo(p.record(m))
 	}
@@ -56,7 +56,7 @@ func (p *publisher) recordWith(m *schema.Model, shape schema.Shape) *release.JSO
 }
 
 // recordOf is the schema of a record that shows this.
-func (p *publisher) recordOf(shape schema.Shape) *release.JSONSchema {
+func (p *publisher) recordOf(shape model.Shape) *release.JSONSchema {
 	members := make([]property, len(shape))
 	for i, m := range shape {
 		if m.Field.IsRelation() {
@@ -68,7 +68,7 @@ func (p *publisher) recordOf(shape schema.Shape) *release.JSONSchema {
 	return resultObject(members)
 }
 
-func (p *publisher) relatedMember(m *schema.Member) *release.JSONSchema {
+func (p *publisher) relatedMember(m *model.Member) *release.JSONSchema {
 	item := p.recordWith(m.Field.Target, m.Shape)
 	switch {
 	case m.Field.IsToMany():
@@ -79,7 +79,7 @@ func (p *publisher) relatedMember(m *schema.Member) *release.JSONSchema {
 	return item
 }
 
-func (p *publisher) recordMember(f *schema.Field) *release.JSONSchema {
+func (p *publisher) recordMember(f *model.Field) *release.JSONSchema {
 	one := func(nullable bool) *release.JSONSchema {
 		if f.Type.Kind != expr.File {
 			return scalar(expr.Type{Kind: f.Type.Kind, Name: f.Type.Name}, f.Enum, nullable)
@@ -97,7 +97,7 @@ func (p *publisher) recordMember(f *schema.Field) *release.JSONSchema {
 }
 
 // fieldDoc is the description of a field; of an FK field that of its to-one.
-func fieldDoc(f *schema.Field) string {
+func fieldDoc(f *model.Field) string {
 	if f.FKOf != nil {
 		return f.FKOf.Doc
 	}

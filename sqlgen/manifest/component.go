@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // publisher gathers the JSON Schemas of a release, one per component, in the
@@ -13,11 +13,11 @@ type publisher struct {
 	list     release.Schemas
 	known    map[string]bool
 	derived  derivedNames
-	received map[*schema.Message]bool // that a request may hold
-	split    map[*schema.Message]bool // those that are another schema where they are sent than where they are answered
+	received map[*model.Message]bool // that a request may hold
+	split    map[*model.Message]bool // those that are another schema where they are sent than where they are answered
 }
 
-func newPublisher(s *schema.Schema) *publisher {
+func newPublisher(s *model.Schema) *publisher {
 	return &publisher{
 		known:    map[string]bool{},
 		derived:  newDerivedNames(s),
@@ -42,7 +42,7 @@ func (p *publisher) component(name string, make func() *release.JSONSchema) stri
 }
 
 // enum publishes an enum. Every enum is, since schemas refer to them by name.
-func (p *publisher) enum(e *schema.Enum) {
+func (p *publisher) enum(e *model.Enum) {
 	p.component(e.Name, func() *release.JSONSchema {
 		doc := e.Doc
 		values := make([]string, len(e.Values))

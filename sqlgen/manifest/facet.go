@@ -3,11 +3,11 @@ package manifest
 import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // resultInfo is the schema of what a list tells of all its rows.
-func (p *publisher) resultInfo(a *schema.Action) *release.JSONSchema {
+func (p *publisher) resultInfo(a *model.Action) *release.JSONSchema {
 	var members []property
 	for _, f := range a.Facets {
 		members = append(members, property{f.Name(), p.facet(f), true})
@@ -16,7 +16,7 @@ func (p *publisher) resultInfo(a *schema.Action) *release.JSONSchema {
 }
 
 // facet is the schema of what a list tells of a field.
-func (p *publisher) facet(f *schema.Facet) *release.JSONSchema {
+func (p *publisher) facet(f *model.Facet) *release.JSONSchema {
 	bound := func() *release.JSONSchema { return scalar(f.Type(), nil, true) }
 	switch f.Type().Kind.Facet() {
 	case expr.FacetValues:

@@ -4,7 +4,7 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // maxFiles is how many files one input takes, as many as rows of one array.
@@ -12,7 +12,7 @@ const maxFiles = 1000
 
 // fileSchema is the schema of one file of an input. Only an input with an upload route
 // takes upload keys.
-func fileSchema(in *schema.Input, nullable bool) *release.JSONSchema {
+func fileSchema(in *model.Input, nullable bool) *release.JSONSchema {
 	if !lower.TakesUploads(in) {
 		return scalar(expr.Type{Kind: expr.File}, nil, nullable)
 	}

@@ -3,7 +3,7 @@ package manifest
 import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // maxOneOf bounds the values of oneOf.
@@ -11,7 +11,7 @@ const maxOneOf = 1000
 
 // query publishes the query object of a filter input and returns its name. Its
 // operands are nullable if the field is optional or behind an optional to-one.
-func (p *publisher) query(in *schema.Input) string {
+func (p *publisher) query(in *model.Input) string {
 	in = p.asPublished(in)
 	nullable := in.PassesOptional()
 	base := typeName(in)
@@ -28,7 +28,7 @@ func (p *publisher) query(in *schema.Input) string {
 }
 
 // arrayQuery publishes the query object of an array field.
-func (p *publisher) arrayQuery(name, base string, in *schema.Input, nullable bool) string {
+func (p *publisher) arrayQuery(name, base string, in *model.Input, nullable bool) string {
 	return p.component(name, func() *release.JSONSchema {
 		element := p.component(p.derived.filter("", base, "Element"), func() *release.JSONSchema {
 			return queryObject(in.Type.Kind.ElementFilters(), in, false)
@@ -44,7 +44,7 @@ func (p *publisher) arrayQuery(name, base string, in *schema.Input, nullable boo
 	})
 }
 
-func queryObject(filters []expr.Filter, in *schema.Input, nullable bool) *release.JSONSchema {
+func queryObject(filters []expr.Filter, in *model.Input, nullable bool) *release.JSONSchema {
 	properties := release.Properties{}
 	one := expr.Type{Kind: in.Type.Kind, Name: in.Type.Name}
 	for _, f := range filters {
@@ -65,7 +65,7 @@ func queryShape(properties release.Properties) *release.JSONSchema {
 }
 
 // typeName is the name of a scalar type or enum in component names.
-func typeName(in *schema.Input) string {
+func typeName(in *model.Input) string {
 	if in.Enum != nil {
 		return in.Enum.Name
 	}

@@ -2,7 +2,7 @@ package manifest
 
 import (
 	"github.com/sternpost/sternpost/sql/release"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // The bounds of a page. They are part of the published schemas.
@@ -12,10 +12,10 @@ const (
 )
 
 // listInput is the schema of a list's body.
-func (p *publisher) listInput(a *schema.Action) *release.JSONSchema {
+func (p *publisher) listInput(a *model.Action) *release.JSONSchema {
 	where := p.derived.part(a, "Where")
 	p.component(where, func() *release.JSONSchema {
-		return objectOf(p.nested(upperFirst(a.Name), a, a.Reads, 0, func(in *schema.Input) *release.JSONSchema { return release.RefTo(p.query(in)) }))
+		return objectOf(p.nested(upperFirst(a.Name), a, a.Reads, 0, func(in *model.Input) *release.JSONSchema { return release.RefTo(p.query(in)) }))
 	})
 	count := func(least, most int) *release.JSONSchema {
 		return release.Typed("integer").With("minimum", least).With("maximum", most)
@@ -38,7 +38,7 @@ func (p *publisher) listInput(a *schema.Action) *release.JSONSchema {
 
 // orderInput is the schema of the order that a request names: objects with one key
 // each, the direction. More of them than there are fields say nothing new.
-func orderInput(a *schema.Action) *release.JSONSchema {
+func orderInput(a *model.Action) *release.JSONSchema {
 	keys := release.Properties{}
 	names := sortableNames(a)
 	for _, name := range names {

@@ -3,13 +3,13 @@ package manifest
 import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/access"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // Complete adds to what lower says of a release's functions what clients are told of
 // its actions: their requests and answers as JSON Schema, their rules, and who is known
 // to pass them or not.
-func Complete(m *release.Manifest, s *schema.Schema) {
+func Complete(m *release.Manifest, s *model.Schema) {
 	m.Format = release.Format
 	for _, a := range s.APIs {
 		api := release.API{Name: a.Name, Path: a.Path, Doc: a.Doc, Actions: []string{}, Identity: a.ExposesIdentity, IdentityActions: a.IdentityActions}
@@ -44,12 +44,12 @@ func Complete(m *release.Manifest, s *schema.Schema) {
 	m.Environment = s.Config.Environment
 	m.Secrets = s.Config.Secrets
 	for _, c := range s.Config.Claims {
-		m.Claims = append(m.Claims, release.Claim{Key: c.Key, Column: schema.SnakeForm(c.Field)})
+		m.Claims = append(m.Claims, release.Claim{Key: c.Key, Column: model.SnakeForm(c.Field)})
 	}
 }
 
 // modelsWithActions describes the models and unions that have actions.
-func modelsWithActions(s *schema.Schema) []release.Model {
+func modelsWithActions(s *model.Schema) []release.Model {
 	models := []release.Model{}
 	for _, m := range s.Models {
 		if len(m.Actions) > 0 {
@@ -65,7 +65,7 @@ func modelsWithActions(s *schema.Schema) []release.Model {
 }
 
 // action describes one action for clients.
-func (p *publisher) action(r *release.Action, a *schema.Action) {
+func (p *publisher) action(r *release.Action, a *model.Action) {
 	r.Kind = release.Kind(a.Kind)
 	r.Model = nameOfOwner(a)
 	r.Doc = a.Doc
@@ -77,16 +77,16 @@ func (p *publisher) action(r *release.Action, a *schema.Action) {
 	for _, rule := range a.Rules {
 		r.Rules = append(r.Rules, rule.Text)
 	}
-	if len(a.Reads) > 0 && (a.Kind == schema.Get || a.Kind == schema.Update || a.Kind == schema.Delete) {
+	if len(a.Reads) > 0 && (a.Kind == model.Get || a.Kind == model.Update || a.Kind == model.Delete) {
 		r.LookUp = a.Reads[0].Name
-		if a.Kind == schema.Update {
+		if a.Kind == model.Update {
 			r.LookUp = "where." + r.LookUp
 		}
 	}
 }
 
 // nameOfOwner is the model or union that an action belongs to.
-func nameOfOwner(a *schema.Action) string {
+func nameOfOwner(a *model.Action) string {
 	if a.Union != nil {
 		return a.Union.Name
 	}

@@ -5,12 +5,12 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // receivedMessages returns the messages that a request may hold.
-func receivedMessages(s *schema.Schema) map[*schema.Message]bool {
-	received := map[*schema.Message]bool{}
+func receivedMessages(s *model.Schema) map[*model.Message]bool {
+	received := map[*model.Message]bool{}
 	for _, a := range s.Actions {
 		for _, in := range a.Reads {
 			addMessages(received, in.Message)
@@ -20,8 +20,8 @@ func receivedMessages(s *schema.Schema) map[*schema.Message]bool {
 }
 
 // answeredMessages returns the messages that an answer may hold.
-func answeredMessages(s *schema.Schema) map[*schema.Message]bool {
-	answered := map[*schema.Message]bool{}
+func answeredMessages(s *model.Schema) map[*model.Message]bool {
+	answered := map[*model.Message]bool{}
 	for _, a := range s.Actions {
 		if a.Returns != nil {
 			addMessages(answered, a.Returns.Message)
@@ -31,7 +31,7 @@ func answeredMessages(s *schema.Schema) map[*schema.Message]bool {
 }
 
 // addMessages adds a message and those in it to a set.
-func addMessages(set map[*schema.Message]bool, m *schema.Message) {
+func addMessages(set map[*model.Message]bool, m *model.Message) {
 	if m == nil || set[m] {
 		return
 	}
@@ -43,11 +43,11 @@ func addMessages(set map[*schema.Message]bool, m *schema.Message) {
 
 // splitMessages returns the messages that are both sent and answered and hold a File, or
 // a message that does: a client sends the content, and is answered where it lies.
-func splitMessages(s *schema.Schema) map[*schema.Message]bool {
+func splitMessages(s *model.Schema) map[*model.Message]bool {
 	received, answered := receivedMessages(s), answeredMessages(s)
-	split := map[*schema.Message]bool{}
+	split := map[*model.Message]bool{}
 	for _, m := range s.Messages {
-		if received[m] && answered[m] && holdsFile(m, map[*schema.Message]bool{}) {
+		if received[m] && answered[m] && holdsFile(m, map[*model.Message]bool{}) {
 			split[m] = true
 		}
 	}
@@ -56,12 +56,12 @@ func splitMessages(s *schema.Schema) map[*schema.Message]bool {
 
 // holdsFile tells whether a message has a File, or a message that does. It looks into
 // each message once.
-func holdsFile(m *schema.Message, seen map[*schema.Message]bool) bool {
+func holdsFile(m *model.Message, seen map[*model.Message]bool) bool {
 	if seen[m] {
 		return false
 	}
 	seen[m] = true
-	return slices.ContainsFunc(m.Fields, func(f *schema.MessageField) bool {
+	return slices.ContainsFunc(m.Fields, func(f *model.MessageField) bool {
 		return f.Type.Kind == expr.File || f.Message != nil && holdsFile(f.Message, seen)
 	})
 }
@@ -69,7 +69,7 @@ func holdsFile(m *schema.Message, seen map[*schema.Message]bool) bool {
 // message publishes the schema of a message as it is sent or answered. One that a
 // request may hold has no further members; to one that is only answered, later releases
 // may add some.
-func (p *publisher) message(m *schema.Message, isSent bool) string {
+func (p *publisher) message(m *model.Message, isSent bool) string {
 	name := m.Name
 	switch {
 	case p.split[m] && isSent:
@@ -91,14 +91,14 @@ func (p *publisher) message(m *schema.Message, isSent bool) string {
 
 // messageMember is the schema of a field of a message. An optional one may also be
 // null.
-func (p *publisher) messageMember(f *schema.MessageField, isSent bool) *release.JSONSchema {
+func (p *publisher) messageMember(f *model.MessageField, isSent bool) *release.JSONSchema {
 	if !f.Type.Array {
 		return p.messageValue(f, isSent, f.Optional)
 	}
 	return release.TypedOrNull("array", f.Optional).With("items", p.messageValue(f, isSent, false))
 }
 
-func (p *publisher) messageValue(f *schema.MessageField, isSent, nullable bool) *release.JSONSchema {
+func (p *publisher) messageValue(f *model.MessageField, isSent, nullable bool) *release.JSONSchema {
 	component := ""
 	switch f.Type.Kind {
 	case expr.Any:

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // derivedNames hands out the names of components that are made of names of the schema,
@@ -15,7 +15,7 @@ type derivedNames struct {
 	names map[string]string // by what they name
 }
 
-func newDerivedNames(s *schema.Schema) derivedNames {
+func newDerivedNames(s *model.Schema) derivedNames {
 	d := derivedNames{map[string]bool{}, map[string]string{}}
 	for _, name := range []string{"Error", "File", "PageInfo", "UploadRequest", "UploadResponse"} {
 		d.taken[name] = true
@@ -51,13 +51,13 @@ func (d derivedNames) take(thing, wanted string) string {
 
 // part returns the name of a whole body of an action, or of what is called where, values
 // or result of it.
-func (d derivedNames) part(a *schema.Action, suffix string) string {
+func (d derivedNames) part(a *model.Action, suffix string) string {
 	return d.take("part "+a.Name+" "+suffix, upperFirst(a.Name)+suffix)
 }
 
 // nested returns the name of an object that is nested in what an action takes.
-func (d derivedNames) nested(prefix string, a *schema.Action, path []*schema.Field) string {
-	return d.take("nested "+a.Name+" "+schema.PathName(path), prefix+"Input")
+func (d derivedNames) nested(prefix string, a *model.Action, path []*model.Field) string {
+	return d.take("nested "+a.Name+" "+model.PathName(path), prefix+"Input")
 }
 
 // filter returns the name of the operators for values of a type, which all lists share.

@@ -4,24 +4,24 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // input publishes the schema of an action's request body.
-func (p *publisher) input(a *schema.Action) string {
+func (p *publisher) input(a *model.Action) string {
 	if len(a.Reads) == 1 && a.Reads[0].Message != nil {
 		return p.message(a.Reads[0].Message, true)
 	}
 	name := upperFirst(a.Name)
 	return p.component(p.derived.part(a, "Input"), func() *release.JSONSchema {
 		switch a.Kind {
-		case schema.List:
+		case model.List:
 			return p.listInput(a)
-		case schema.Create:
+		case model.Create:
 			return p.values(name, a)
-		case schema.Update:
+		case model.Update:
 			return p.updateInput(a)
-		case schema.Read, schema.Write:
+		case model.Read, model.Write:
 			if len(a.Reads) == 1 && a.Reads[0].Type.Kind == expr.Any {
 				return release.Anything()
 			}
@@ -32,7 +32,7 @@ func (p *publisher) input(a *schema.Action) string {
 
 // lookUpInput is the schema of look-up inputs: one member each, by flat name. If only optional ones
 // pin a row, it lists the sets of members, one of which is required.
-func (p *publisher) lookUpInput(a *schema.Action) *release.JSONSchema {
+func (p *publisher) lookUpInput(a *model.Action) *release.JSONSchema {
 	var members []property
 	for _, in := range a.Reads {
 		members = append(members, property{in.Name, p.value(a, in).Described(inputDoc(in)), !in.Optional})
@@ -42,7 +42,7 @@ func (p *publisher) lookUpInput(a *schema.Action) *release.JSONSchema {
 
 // withPins says of the object of read or write inputs which sets of optional ones pin
 // a row: one of them must be given.
-func withPins(o *release.JSONSchema, a *schema.Action, isWrite bool) *release.JSONSchema {
+func withPins(o *release.JSONSchema, a *model.Action, isWrite bool) *release.JSONSchema {
 	var sets []*release.JSONSchema
 	for _, set := range lower.PinningInputs(a) {
 		var names []string
@@ -63,9 +63,9 @@ func withPins(o *release.JSONSchema, a *schema.Action, isWrite bool) *release.JS
 
 // nested returns the members for inputs that share their first depth steps. An
 // object is required unless all inputs below it are optional.
-func (p *publisher) nested(prefix string, a *schema.Action, inputs []*schema.Input, depth int, leaf func(*schema.Input) *release.JSONSchema) []property {
+func (p *publisher) nested(prefix string, a *model.Action, inputs []*model.Input, depth int, leaf func(*model.Input) *release.JSONSchema) []property {
 	var members []property
-	seen := map[*schema.Field]bool{}
+	seen := map[*model.Field]bool{}
 	for _, in := range inputs {
 		if in.Explicit {
 			members = append(members, property{in.Name, p.value(a, in), !in.Optional})
@@ -84,7 +84,7 @@ func (p *publisher) nested(prefix string, a *schema.Action, inputs []*schema.Inp
 			members = append(members, property{step.Name, leaf(in).Described(inputDoc(in)), !in.Optional})
 			continue
 		}
-		var below []*schema.Input
+		var below []*model.Input
 		for _, other := range inputs {
 			if !other.Explicit && other.Path[depth] == step {
 				below = append(below, other)
@@ -100,7 +100,7 @@ func (p *publisher) nested(prefix string, a *schema.Action, inputs []*schema.Inp
 }
 
 // updateInput is the schema of an update's body.
-func (p *publisher) updateInput(a *schema.Action) *release.JSONSchema {
+func (p *publisher) updateInput(a *model.Action) *release.JSONSchema {
 	where, values := p.derived.part(a, "Where"), p.derived.part(a, "Values")
 	p.component(where, func() *release.JSONSchema { return p.lookUpInput(a) })
 	p.component(values, func() *release.JSONSchema { return withPins(p.values(upperFirst(a.Name), a), a, true) })
@@ -110,7 +110,7 @@ func (p *publisher) updateInput(a *schema.Action) *release.JSONSchema {
 	})
 }
 
-func hasRequired(inputs []*schema.Input) bool {
+func hasRequired(inputs []*model.Input) bool {
 	for _, in := range inputs {
 		if !in.Optional {
 			return true

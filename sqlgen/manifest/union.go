@@ -3,15 +3,15 @@ package manifest
 import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // unionRecord publishes the schema of a union's record.
-func (p *publisher) unionRecord(u *schema.Union) string {
+func (p *publisher) unionRecord(u *model.Union) string {
 	return p.component(u.Name, func() *release.JSONSchema {
 		var members []property
 		for _, f := range u.Fields {
-			as := &schema.Field{Name: f.Name, Type: f.Type, Optional: f.Optional, Enum: f.Enum}
+			as := &model.Field{Name: f.Name, Type: f.Type, Optional: f.Optional, Enum: f.Enum}
 			if enum := p.sourceEnum(f); enum != nil {
 				as.Type, as.Enum = expr.Type{Kind: expr.Enum, Name: enum.Name}, enum
 			}
@@ -22,12 +22,12 @@ func (p *publisher) unionRecord(u *schema.Union) string {
 }
 
 // sourceEnum is what a union's sourceModel or sourceArm can be; nil of other fields.
-func (p *publisher) sourceEnum(f *schema.UnionField) *schema.Enum {
+func (p *publisher) sourceEnum(f *model.UnionField) *model.Enum {
 	if !f.BuiltIn || f.Name == "id" {
 		return nil
 	}
 	name := f.Union.Name + upperFirst(f.Name)
-	e := &schema.Enum{Name: p.derived.take("source "+name, name)}
+	e := &model.Enum{Name: p.derived.take("source "+name, name)}
 	seen := map[string]bool{}
 	for _, arm := range f.Union.Arms {
 		name := arm.Name
@@ -36,7 +36,7 @@ func (p *publisher) sourceEnum(f *schema.UnionField) *schema.Enum {
 		}
 		if !seen[name] {
 			seen[name] = true
-			e.Values = append(e.Values, &schema.EnumValue{Name: name})
+			e.Values = append(e.Values, &model.EnumValue{Name: name})
 		}
 	}
 	return e
@@ -44,7 +44,7 @@ func (p *publisher) sourceEnum(f *schema.UnionField) *schema.Enum {
 
 // asPublished is an input as callers see it: what names the source of a union's rows
 // is an enum for them.
-func (p *publisher) asPublished(in *schema.Input) *schema.Input {
+func (p *publisher) asPublished(in *model.Input) *model.Input {
 	if in.Union == nil {
 		return in
 	}
@@ -59,7 +59,7 @@ func (p *publisher) asPublished(in *schema.Input) *schema.Input {
 }
 
 // sortableNames are the fields that a request may order a list by.
-func sortableNames(a *schema.Action) []string {
+func sortableNames(a *model.Action) []string {
 	var names []string
 	for _, f := range a.Sortable {
 		names = append(names, f.Name)

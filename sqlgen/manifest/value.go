@@ -3,11 +3,11 @@ package manifest
 import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // scalar is the schema of one value of a type.
-func scalar(t expr.Type, enum *schema.Enum, nullable bool) *release.JSONSchema {
+func scalar(t expr.Type, enum *model.Enum, nullable bool) *release.JSONSchema {
 	if t.Kind == expr.Enum {
 		if nullable {
 			return release.AnyOf(release.RefTo(enum.Name), release.Typed("null"))
@@ -23,7 +23,7 @@ func scalar(t expr.Type, enum *schema.Enum, nullable bool) *release.JSONSchema {
 
 // value is the schema of an input's plain value, with the limits of what the action
 // stores it in.
-func (p *publisher) value(a *schema.Action, in *schema.Input) *release.JSONSchema {
+func (p *publisher) value(a *model.Action, in *model.Input) *release.JSONSchema {
 	maxLength, maxItems := valueLimits(a, in)
 	in = p.asPublished(in)
 	one := func(nullable bool) *release.JSONSchema {
@@ -44,7 +44,7 @@ func (p *publisher) value(a *schema.Action, in *schema.Input) *release.JSONSchem
 
 // valueLimits returns the least @maxLength and @maxItems of the fields in which an
 // action stores an input; 0 is none.
-func valueLimits(a *schema.Action, in *schema.Input) (maxLength, maxItems int64) {
+func valueLimits(a *model.Action, in *model.Input) (maxLength, maxItems int64) {
 	least := func(limit, other int64) int64 {
 		if limit == 0 || other == 0 {
 			return limit + other
@@ -58,7 +58,7 @@ func valueLimits(a *schema.Action, in *schema.Input) (maxLength, maxItems int64)
 }
 
 // inputDoc is what is known of an input: the description of its field.
-func inputDoc(in *schema.Input) string {
+func inputDoc(in *model.Input) string {
 	switch {
 	case in.Union != nil:
 		return in.Union.Doc

@@ -5,7 +5,7 @@ import (
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/lower"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // maxNested bounds the rows that one array of a request may make.
@@ -13,16 +13,16 @@ const maxNested = 1000
 
 // values is the schema of the write inputs of an action: nested objects, one level
 // per relation, and explicit inputs beside them.
-func (p *publisher) values(prefix string, a *schema.Action) *release.JSONSchema {
+func (p *publisher) values(prefix string, a *model.Action) *release.JSONSchema {
 	return objectOf(p.valuesBelow(prefix, a, a.Writes, 0, lower.Demanded(a)))
 }
 
 // valuesBelow returns the members for inputs that share their first depth steps. An
 // object or array is required unless all inputs below it are optional; the object of
 // an optional to-one may be null.
-func (p *publisher) valuesBelow(prefix string, a *schema.Action, inputs []*schema.Input, depth int, demanded map[*schema.Input]bool) []property {
+func (p *publisher) valuesBelow(prefix string, a *model.Action, inputs []*model.Input, depth int, demanded map[*model.Input]bool) []property {
 	var members []property
-	below := map[*schema.Field][]*schema.Input{}
+	below := map[*model.Field][]*model.Input{}
 	for _, in := range inputs {
 		if !in.Explicit {
 			below[in.Path[depth]] = append(below[in.Path[depth]], in)
@@ -41,7 +41,7 @@ func (p *publisher) valuesBelow(prefix string, a *schema.Action, inputs []*schem
 		name := prefix + upperFirst(step.Name)
 		component := p.derived.nested(name, a, in.Path[:depth+1])
 		inner := objectOf(p.valuesBelow(name, a, list, depth+1, demanded))
-		isRequired := slices.ContainsFunc(list, func(in *schema.Input) bool { return !in.Optional })
+		isRequired := slices.ContainsFunc(list, func(in *model.Input) bool { return !in.Optional })
 		nested := release.RefTo(component)
 		switch {
 		case step.IsToMany():
@@ -49,7 +49,7 @@ func (p *publisher) valuesBelow(prefix string, a *schema.Action, inputs []*schem
 		case step.Optional:
 			inner.With("type", []string{"object", "null"})
 		default:
-			isRequired = isRequired || slices.ContainsFunc(list, func(in *schema.Input) bool { return demanded[in] })
+			isRequired = isRequired || slices.ContainsFunc(list, func(in *model.Input) bool { return demanded[in] })
 		}
 		p.component(component, func() *release.JSONSchema { return inner })
 		members = append(members, property{step.Name, nested, isRequired})
@@ -58,7 +58,7 @@ func (p *publisher) valuesBelow(prefix string, a *schema.Action, inputs []*schem
 }
 
 // stepName is the name of a member for an input.
-func stepName(in *schema.Input, depth int) string {
+func stepName(in *model.Input, depth int) string {
 	if in.Explicit {
 		return in.Name
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // changeInput is a change of a row, without any of the model's rules but the constraints of
@@ -37,7 +37,7 @@ func change(ctx context.Context, a *asked) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mayChange(m, in.Values, func(f *schema.Field) bool { return fieldOf(f).Editable }); err != nil {
+	if err := mayChange(m, in.Values, func(f *model.Field) bool { return fieldOf(f).Editable }); err != nil {
 		return nil, err
 	}
 	q := &query{}
@@ -75,13 +75,13 @@ func change(ctx context.Context, a *asked) (any, error) {
 // Insert makes a row in a transaction of the owner, as the pages make one, whose values may
 // also name its id, its times and its number of a sequence. Its error is an *docs.WrongError if the values are wrong, or
 // if the database refuses them.
-func Insert(ctx context.Context, tx pgx.Tx, compiled *sqlgen.Compiled, model string, values map[string]any) error {
+func Insert(ctx context.Context, tx pgx.Tx, compiled *sqlgen.Compiled, modelName string, values map[string]any) error {
 	a := &asked{Compiled: compiled}
-	m, err := a.model(model)
+	m, err := a.model(modelName)
 	if err != nil {
 		return err
 	}
-	if err := mayChange(m, values, func(f *schema.Field) bool { return f.BuiltIn || f.Sequence != nil || fieldOf(f).Editable }); err != nil {
+	if err := mayChange(m, values, func(f *model.Field) bool { return f.BuiltIn || f.Sequence != nil || fieldOf(f).Editable }); err != nil {
 		return err
 	}
 	q := &query{}
@@ -96,7 +96,7 @@ func Insert(ctx context.Context, tx pgx.Tx, compiled *sqlgen.Compiled, model str
 }
 
 // assigned lists the columns that given values change, with the values as SQL.
-func (q *query) assigned(m *schema.Model, given map[string]any) (columns, values []string, err error) {
+func (q *query) assigned(m *model.Model, given map[string]any) (columns, values []string, err error) {
 	for _, f := range changed(m, given) {
 		value, err := q.value(f, given[f.Name])
 		if err != nil {
@@ -108,7 +108,7 @@ func (q *query) assigned(m *schema.Model, given map[string]any) (columns, values
 }
 
 // insertion is the statement that makes a row.
-func insertion(m *schema.Model, columns, values []string) string {
+func insertion(m *model.Model, columns, values []string) string {
 	if len(columns) == 0 {
 		return "insert into " + table(m) + " default values"
 	}
@@ -117,7 +117,7 @@ func insertion(m *schema.Model, columns, values []string) string {
 
 // mayChange finds the first value of an unknown field, or of one that cannot be changed
 // directly.
-func mayChange(m *schema.Model, values map[string]any, isEditable func(*schema.Field) bool) error {
+func mayChange(m *model.Model, values map[string]any, isEditable func(*model.Field) bool) error {
 	names := make([]string, 0, len(values))
 	for name := range values {
 		names = append(names, name)
@@ -141,15 +141,15 @@ func mayChange(m *schema.Model, values map[string]any, isEditable func(*schema.F
 }
 
 // changed lists the fields that a change gives values, in the order of the model.
-func changed(m *schema.Model, values map[string]any) []*schema.Field {
-	return slices.DeleteFunc(slices.Clone(m.Fields), func(f *schema.Field) bool {
+func changed(m *model.Model, values map[string]any) []*model.Field {
+	return slices.DeleteFunc(slices.Clone(m.Fields), func(f *model.Field) bool {
 		_, isGiven := values[f.Name]
 		return !isGiven
 	})
 }
 
 // value writes a value for the column of a field.
-func (q *query) value(f *schema.Field, value any) (string, error) {
+func (q *query) value(f *model.Field, value any) (string, error) {
 	cast := lower.CastType(f.Type.Kind)
 	isList := f.Type.Array || f.Type.Kind == expr.Vector
 	switch value := value.(type) {
@@ -188,20 +188,20 @@ func (q *query) value(f *schema.Field, value any) (string, error) {
 }
 
 // notOf is the error for a value that a field cannot have.
-func notOf(f *schema.Field, value any) error {
+func notOf(f *model.Field, value any) error {
 	return &docs.WrongError{Field: f.Name, Message: fmt.Sprintf("%v is not a value of %s", value, f.Type)}
 }
 
 // isMember tells whether an enum has a value. A field of another type has any.
-func isMember(f *schema.Field, value string) bool {
-	return f.Enum == nil || slices.ContainsFunc(f.Enum.Values, func(v *schema.EnumValue) bool { return v.Name == value })
+func isMember(f *model.Field, value string) bool {
+	return f.Enum == nil || slices.ContainsFunc(f.Enum.Values, func(v *model.EnumValue) bool { return v.Name == value })
 }
 
 // isMisfit tells whether a statement failed because a text does not have the form of a type.
 func isMisfit(err error) bool { return strings.HasPrefix(refusal.SQLState(err), "22") }
 
 // misfitting returns the error of the first value that does not have the form of its field's type, else err.
-func (a *asked) misfitting(ctx context.Context, m *schema.Model, values map[string]any, err error) error {
+func (a *asked) misfitting(ctx context.Context, m *model.Model, values map[string]any, err error) error {
 	for _, f := range changed(m, values) {
 		q := &query{}
 		value, invalid := q.value(f, values[f.Name])

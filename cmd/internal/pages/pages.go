@@ -18,7 +18,7 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // timeLimit is the longest time for a question.
@@ -150,7 +150,7 @@ func (a *asked) read(into any) error {
 }
 
 // model returns the model of that name.
-func (a *asked) model(name string) (*schema.Model, error) {
+func (a *asked) model(name string) (*model.Model, error) {
 	for _, m := range a.Schema.Models {
 		if m.Name == name {
 			return m, nil

@@ -11,8 +11,8 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 const (
@@ -116,7 +116,7 @@ func rows(ctx context.Context, a *asked) (any, error) {
 }
 
 // column returns the field of that name, if it is a column with readable values.
-func column(m *schema.Model, name string) (*schema.Field, error) {
+func column(m *model.Model, name string) (*model.Field, error) {
 	f := m.Field(name)
 	if f == nil || !f.HasColumn() || f.Type.Kind.IsWriteOnly() {
 		return nil, wrong("%s has no readable field %s", m.Name, name)
@@ -124,13 +124,13 @@ func column(m *schema.Model, name string) (*schema.Field, error) {
 	return f, nil
 }
 
-func table(m *schema.Model) string { return pg.Qualified("app", m.Table) }
+func table(m *model.Model) string { return pg.Qualified("app", m.Table) }
 
 // key is the expression that orders rows by a field.
-func key(f *schema.Field) string { return "t." + pg.Ident(f.Column) }
+func key(f *model.Field) string { return "t." + pg.Ident(f.Column) }
 
 // selected lists the read columns of a row: for write-only ones, whether there is a value.
-func selected(m *schema.Model) string {
+func selected(m *model.Model) string {
 	var list []string
 	for _, f := range m.Fields {
 		if !f.HasColumn() {
@@ -154,7 +154,7 @@ func selected(m *schema.Model) string {
 }
 
 // collect reads rows whose last column is the key of their order.
-func collect(ctx context.Context, tx pgx.Tx, m *schema.Model, statement string, arguments []any) (found []map[string]any, keys []*string, err error) {
+func collect(ctx context.Context, tx pgx.Tx, m *model.Model, statement string, arguments []any) (found []map[string]any, keys []*string, err error) {
 	result, err := tx.Query(ctx, statement, arguments...)
 	if err != nil {
 		return nil, nil, err
@@ -192,7 +192,7 @@ func (q *query) argument(value any, castType string) string {
 }
 
 // filters writes the conditions of operators, of which the first argument holds the operands, as a list of the API has them.
-func (a *asked) filters(ctx context.Context, m *schema.Model, given map[string]map[string]any) (q *query, conditions string, err error) {
+func (a *asked) filters(ctx context.Context, m *model.Model, given map[string]map[string]any) (q *query, conditions string, err error) {
 	known := map[string][]string{} // for platform.filter_sql
 	for _, f := range m.Fields {
 		if !f.HasColumn() || f.Type.Kind.IsWriteOnly() {
@@ -236,7 +236,7 @@ func (a *asked) filters(ctx context.Context, m *schema.Model, given map[string]m
 
 // behind writes the condition that a row comes after a place in the order. Rows without a
 // value come last.
-func (q *query) behind(by *schema.Field, isDescending bool, after *cursor) string {
+func (q *query) behind(by *model.Field, isDescending bool, after *cursor) string {
 	sign := ">"
 	if isDescending {
 		sign = "<"
@@ -253,7 +253,7 @@ func (q *query) behind(by *schema.Field, isDescending bool, after *cursor) strin
 }
 
 // labels looks up the labels of the rows to which fields lead.
-func labels(ctx context.Context, tx pgx.Tx, m *schema.Model, found []map[string]any, into map[string]string) error {
+func labels(ctx context.Context, tx pgx.Tx, m *model.Model, found []map[string]any, into map[string]string) error {
 	for _, f := range m.Fields {
 		if f.FKOf == nil {
 			continue

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // shape is a model as the pages show and edit its rows.
@@ -59,7 +59,7 @@ func models(_ context.Context, a *asked) (any, error) {
 	return list, nil
 }
 
-func shapeOf(m *schema.Model) shape {
+func shapeOf(m *model.Model) shape {
 	s := shape{Name: m.Name, Doc: m.Doc, Label: label(m), Fields: []field{}, Relations: []relation{}, Actions: []action{}}
 	for _, f := range m.Fields {
 		switch {
@@ -75,7 +75,7 @@ func shapeOf(m *schema.Model) shape {
 	return s
 }
 
-func fieldOf(f *schema.Field) field {
+func fieldOf(f *model.Field) field {
 	kind := f.Type.Kind
 	shown := field{
 		Name: f.Name, Doc: f.Doc, Type: f.Type.String(), IsArray: f.Type.Array,
@@ -107,8 +107,8 @@ func fieldOf(f *schema.Field) field {
 // label chooses the field by which people know a row: one that is called so, or else the
 // first text that is unique, or else the first text. The label is shown wherever a row is
 // named, so it is not hidden.
-func label(m *schema.Model) string {
-	isText := func(f *schema.Field) bool {
+func label(m *model.Model) string {
+	isText := func(f *model.Field) bool {
 		return f.IsShown() && f.Type.Kind == expr.Text && !f.Type.Array
 	}
 	for _, name := range []string{"name", "title", "email"} {
@@ -116,8 +116,8 @@ func label(m *schema.Model) string {
 			return name
 		}
 	}
-	for _, fits := range []func(*schema.Field) bool{func(f *schema.Field) bool { return f.Unique }, func(*schema.Field) bool { return true }} {
-		if i := slices.IndexFunc(m.Fields, func(f *schema.Field) bool { return isText(f) && fits(f) }); i >= 0 {
+	for _, fits := range []func(*model.Field) bool{func(f *model.Field) bool { return f.Unique }, func(*model.Field) bool { return true }} {
+		if i := slices.IndexFunc(m.Fields, func(f *model.Field) bool { return isText(f) && fits(f) }); i >= 0 {
 			return m.Fields[i].Name
 		}
 	}
@@ -125,15 +125,15 @@ func label(m *schema.Model) string {
 }
 
 // idPath is the place of a row's id in the input of an action.
-func idPath(a *schema.Action) string {
+func idPath(a *model.Action) string {
 	for _, in := range a.Reads {
 		if in.Explicit || len(in.Path) != 1 || in.Path[0].Name != "id" {
 			continue
 		}
 		switch a.Kind {
-		case schema.Update:
+		case model.Update:
 			return "where.id"
-		case schema.Get, schema.Delete, schema.Read, schema.Write:
+		case model.Get, model.Delete, model.Read, model.Write:
 			return "id"
 		}
 	}
@@ -141,9 +141,9 @@ func idPath(a *schema.Action) string {
 }
 
 // ids returns the models to whose rows the implicit inputs of an action lead.
-func ids(a *schema.Action) map[string]string {
+func ids(a *model.Action) map[string]string {
 	found := map[string]string{}
-	add := func(inputs []*schema.Input, prefix string) {
+	add := func(inputs []*model.Input, prefix string) {
 		for _, in := range inputs {
 			if in.Explicit || len(in.Path) == 0 {
 				continue
@@ -170,9 +170,9 @@ func ids(a *schema.Action) map[string]string {
 	}
 	reads, writes := "", ""
 	switch a.Kind {
-	case schema.Update:
+	case model.Update:
 		reads, writes = "where.", "values."
-	case schema.List:
+	case model.List:
 		reads = "where."
 	}
 	add(a.Reads, reads)

@@ -13,7 +13,7 @@ import (
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/explain"
-	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
 // whyInput is a call that is explained and not made.
@@ -36,7 +36,7 @@ func why(ctx context.Context, a *asked) (any, error) {
 	if err := a.read(&in); err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(a.Schema.Actions, func(action *schema.Action) bool { return action.Name == in.Action })
+	i := slices.IndexFunc(a.Schema.Actions, func(action *model.Action) bool { return action.Name == in.Action })
 	if i < 0 {
 		return nil, wrong("the schema has no action %s", in.Action)
 	}

@@ -1,0 +1,309 @@
+package check
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/model"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// The bounds of @maxSize, and the size without it, in bytes.
+const (
+	maxFileSize     = 5_000_000_000
+	defaultFileSize = 100_000_000
+)
+
+// maxLimit bounds @maxLength and @maxItems: the greatest count of Postgres.
+const maxLimit = 2_147_483_647
+
+// checkFieldAttrs reads the attributes of fields; @unique and @relation were read
+// with the field.
+func (c *checker) checkFieldAttrs() {
+	for _, m := range c.models {
+		r := renames{}
+		for _, tree := range syntax.FieldsOf(m.tree.Members) {
+			r.existing = append(r.existing, tree.Name.Name)
+		}
+		for _, f := range m.fieldDecls {
+			if f.Type.Kind == expr.File {
+				f.MaxSize = defaultFileSize
+			}
+			for _, a := range f.attrs {
+				c.checkFieldAttr(f, a, &r)
+			}
+			c.checkDefaultLimits(f)
+		}
+	}
+}
+
+func (c *checker) checkFieldAttr(f *fieldDecl, a *syntax.Attribute, r *renames) {
+	switch a.Name.Name {
+	case "unique":
+		c.checkUnique(f, a)
+	case "index":
+		c.checkIndex(f, a)
+	case "default":
+		c.checkDefault(f, a)
+	case "sequence":
+		c.checkSequence(f, a)
+	case "onDelete":
+		c.checkOnDelete(f, a)
+	case "renamed":
+		f.RenamedFrom, f.RenamedAt = c.renamed(a, r)
+	case "accepts":
+		c.checkAccepts(f, a)
+	case "maxSize":
+		c.checkMaxSize(f, a)
+	case "maxLength":
+		isText := f.Type.Kind.Class() == expr.ClassText
+		f.MaxLength = c.limit(a, isText, maxLengthNeedsText(f.Field))
+	case "hidden":
+		c.checkHidden(f, a)
+	case "maxItems":
+		f.MaxItems = c.limit(a, f.Type.Array && !f.IsRelation(), maxItemsNeedsArray(f.Field))
+	}
+}
+
+// takesIndex tells whether a field's values can be unique or indexed.
+func takesIndex(f *model.Field) bool {
+	if f.Column == "" || f.Type.Array {
+		return false
+	}
+	return !f.Type.Kind.IsOpaque()
+}
+
+func (c *checker) checkUnique(f *fieldDecl, a *syntax.Attribute) {
+	if f.doubtful && !f.IsToMany() {
+		return
+	}
+	if !takesIndex(f.Field) {
+		c.report(UniqueNotAllowed, a.Name.Span(), uniqueNotAllowed(f.Field))
+	}
+	f.Unique = true
+}
+
+func (c *checker) checkIndex(f *fieldDecl, a *syntax.Attribute) {
+	if f.doubtful && !f.IsToMany() || !c.noArgument(a) {
+		return
+	}
+	if !takesIndex(f.Field) {
+		c.report(IndexNotAllowed, a.Name.Span(), indexNotAllowed(f.Field))
+		return
+	}
+	f.Index = true
+	f.Model.Indexes = append(f.Model.Indexes, &model.Index{Fields: []*model.Field{f.Field}, Span: a.Span()})
+}
+
+func (c *checker) checkDefault(f *fieldDecl, a *syntax.Attribute) {
+	switch kind := f.Type.Kind; {
+	case kind == expr.Model || kind.IsOpaque() && !f.Type.Array:
+		c.report(DefaultNotAllowed, a.Name.Span(), defaultNotAllowed(f.Field))
+		return
+	case kind == expr.Enum && len(a.Args) == 0 && !f.Type.Array:
+		c.report(DefaultNeedsValue, a.Name.Span(), defaultNeedsValue(f.Name, f.Enum))
+		return
+	}
+	if len(a.Args) == 0 {
+		f.Default = &model.Default{Bare: true}
+		return
+	}
+	value := c.oneArgument(a)
+	if value == nil {
+		return
+	}
+	target := expr.Target{Type: f.Type, Optional: f.Optional, Name: f.Name}
+	s := &scope{c: c, place: expr.Default}
+	if node := s.checkValue(value, target); node != nil {
+		f.Default = &model.Default{Value: node}
+	}
+}
+
+func (c *checker) checkOnDelete(f *fieldDecl, a *syntax.Attribute) {
+	value := c.oneArgument(a)
+	if value == nil {
+		return
+	}
+	how := bareName(value)
+	if how == nil || how.Name != string(model.Cascade) && how.Name != string(model.Restrict) && how.Name != string(model.SetNull) {
+		c.badArguments(a, value.Span())
+		return
+	}
+	switch {
+	case f.doubtful && !f.IsToMany(), f.isComputed():
+	case f.Column == "":
+		c.report(OnDeleteMisplaced, a.Name.Span(), onDeleteMisplaced(f.Field), inverseNotes(f.Field)...)
+	case how.Name == string(model.SetNull) && !f.Optional:
+		c.report(OnDeleteNeedsOptional, how.Span(), onDeleteNeedsOptional(f.Name))
+	default:
+		f.OnDelete = model.OnDelete(how.Name)
+	}
+}
+
+// inverseNotes points to the side of a relation that has the key.
+func inverseNotes(f *model.Field) []syntax.Note {
+	if f.Inverse == nil || f.Inverse.Span.File == nil {
+		return nil
+	}
+	return []syntax.Note{note(f.Inverse.Span, keyIsHere(f.Inverse.Model.Name, f.Inverse.Name))}
+}
+
+func (c *checker) checkAccepts(f *fieldDecl, a *syntax.Attribute) {
+	value := c.oneArgument(a)
+	if value == nil {
+		return
+	}
+	list, ok := value.(*syntax.List)
+	if !ok || len(list.Elements) == 0 {
+		c.badArguments(a, value.Span())
+		return
+	}
+	for _, e := range list.Elements {
+		s, ok := e.(*syntax.String)
+		switch {
+		case !ok:
+			c.badArguments(a, e.Span())
+		case !isContentPattern(s.Value):
+			c.report(BadPattern, s.Span(), badPattern(s.Value))
+		case !slices.Contains(f.Accepts, strings.ToLower(s.Value)):
+			f.Accepts = append(f.Accepts, strings.ToLower(s.Value))
+		}
+	}
+}
+
+// isContentPattern tells whether a text is type/subtype or type/*, made of the
+// tokens of RFC 9110.
+func isContentPattern(pattern string) bool {
+	kind, subtype, found := strings.Cut(pattern, "/")
+	return found && isToken(kind) && (subtype == "*" || isToken(subtype))
+}
+
+// isToken tells whether a text is a token of RFC 9110 without an asterisk.
+func isToken(s string) bool {
+	for i := range len(s) {
+		b := s[i]
+		isAlphanumeric := 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9'
+		if !isAlphanumeric && strings.IndexByte("!#$%&'+-.^_`|~", b) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (c *checker) checkMaxSize(f *fieldDecl, a *syntax.Attribute) {
+	value := c.oneArgument(a)
+	if value == nil {
+		return
+	}
+	s, ok := value.(*syntax.String)
+	if !ok {
+		c.badArguments(a, value.Span())
+		return
+	}
+	size, problem := parseSize(s.Value)
+	if problem != "" {
+		c.report(BadSize, s.Span(), problem)
+		return
+	}
+	f.MaxSize = size
+}
+
+// limit reads a @maxLength or @maxItems; unsuited says why it cannot bound a field of
+// another type. It returns 0 on an error.
+func (c *checker) limit(a *syntax.Attribute, isSuited bool, unsuited string) int64 {
+	if !isSuited {
+		c.report(BadLimit, a.Name.Span(), unsuited)
+		return 0
+	}
+	value := c.oneArgument(a)
+	if value == nil {
+		return 0
+	}
+	number, ok := value.(*syntax.Number)
+	if !ok {
+		c.badArguments(a, value.Span())
+		return 0
+	}
+	n, err := strconv.ParseInt(number.Text, 10, 64)
+	if !number.IsInteger || err != nil || n < 1 || n > maxLimit {
+		c.report(BadLimit, number.Span(), badLimit(number.Text))
+		return 0
+	}
+	return n
+}
+
+// checkDefaultLimits reports a @default that is longer than the field may be.
+func (c *checker) checkDefaultLimits(f *fieldDecl) {
+	if f.Default == nil || f.Default.Bare {
+		return
+	}
+	if problem := beyondLimits(f.Field, f.Default.Value); problem != "" {
+		c.report(BadLimit, f.Default.Value.Span(), problem)
+	}
+}
+
+// beyondLimits says how a constant is longer than a field may be, "" if it is not.
+func beyondLimits(f *model.Field, value expr.Node) string {
+	elements := []expr.Node{value}
+	if list, ok := value.(*expr.List); ok {
+		if elements = list.Elements; f.MaxItems > 0 && int64(len(elements)) > f.MaxItems {
+			return tooManyItems(f, len(elements))
+		}
+	}
+	for _, e := range elements {
+		l, ok := e.(*expr.Literal)
+		if !ok {
+			continue
+		}
+		text, ok := l.Value.(string)
+		if length := utf8.RuneCountInString(text); ok && f.MaxLength > 0 && int64(length) > f.MaxLength {
+			return tooLong(f, length)
+		}
+	}
+	return ""
+}
+
+// parseSize reads a size such as "2.5 MiB", rounded down to bytes. The problem is
+// a message, or "".
+func parseSize(s string) (bytes int64, problem string) {
+	rest := strings.TrimLeft(s, "0123456789.")
+	number := s[:len(s)-len(rest)]
+	unit := strings.TrimLeft(rest, " \t\n\v\f\r")
+	factor := int64(0)
+	switch strings.ToUpper(unit) {
+	case "B":
+		factor = 1
+	case "KB":
+		factor = 1e3
+	case "MB":
+		factor = 1e6
+	case "GB":
+		factor = 1e9
+	case "KIB":
+		factor = 1 << 10
+	case "MIB":
+		factor = 1 << 20
+	case "GIB":
+		factor = 1 << 30
+	default:
+		return 0, badSizeUnit(s)
+	}
+	whole, fraction, hasPoint := strings.Cut(number, ".")
+	if whole == "" || strings.Contains(fraction, ".") || hasPoint && fraction == "" || len(number) > 40 {
+		return 0, badSizeNumber(s)
+	}
+	r, ok := new(big.Rat).SetString(number)
+	if !ok {
+		return 0, badSizeNumber(s)
+	}
+	r.Mul(r, new(big.Rat).SetInt64(factor))
+	floor := new(big.Int).Quo(r.Num(), r.Denom())
+	if floor.Sign() <= 0 || floor.Cmp(big.NewInt(maxFileSize)) > 0 {
+		return 0, sizeOutOfRange(s)
+	}
+	return floor.Int64(), ""
+}
