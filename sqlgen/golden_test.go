@@ -78,6 +78,7 @@ func TestGolden(t *testing.T) {
 		if compiled != nil {
 			installed := runScript(t, script)
 			callEverything(t, installed, compiled.Manifest)
+			explainEverything(t, installed, compiled)
 			checkManifest(t, installed.Owner(t), compiled.Manifest)
 			checkFunctions(t, installed)
 		}

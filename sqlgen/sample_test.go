@@ -16,7 +16,9 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/explain"
 )
 
 // manifestOf reads the manifest as a server does.
@@ -59,6 +61,30 @@ func callEverything(t *testing.T, db *pgtest.DB, m *release.Manifest) {
 			}
 			for _, function := range functions {
 				callSample(t, conn, function, string(in.JSON), sealed(t, a))
+			}
+		}
+	}
+}
+
+// explainEverything explains the sample calls of all actions, and calls about a row that is named.
+func explainEverything(t *testing.T, db *pgtest.DB, compiled *sqlgen.Compiled) {
+	t.Helper()
+	conn := db.Owner(t)
+	for _, a := range compiled.Schema.Actions {
+		bodies := append(samples(t, compiled.Manifest, compiled.Manifest.Action(a.Name)), "")
+		for _, body := range bodies {
+			tx, err := conn.BeginTx(t.Context(), pgx.TxOptions{AccessMode: pgx.ReadOnly})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range []string{"", "me"} {
+				r := explain.Request{Action: a, Caller: "me", Row: row, Input: json.RawMessage(body)}
+				if _, err := explain.Explain(t.Context(), tx, compiled.Schema, r); err != nil {
+					t.Fatalf("explain %s with %s: %v", a.Name, body, err)
+				}
+			}
+			if err := tx.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}

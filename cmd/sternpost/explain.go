@@ -44,9 +44,9 @@ its owner. Explain says so when the database holds another release than DIR.
 For get, update and delete, explain finds the row by the inputs and conditions, or
 takes the one of --row. For a list it shows the first rows. A create judges its row
 after writing it; --row applies the rules to an existing row instead. Explain never
-shows values of Passwords and Secrets. It does not evaluate filters of a union's list,
-constraints and custom code. It takes ctx.env and ctx.secrets from the environment. If
-the caller cannot send files at present (429), a note says until when.
+shows values of Passwords and Secrets. It does not evaluate constraints and custom code.
+It takes ctx.env and ctx.secrets from the environment. If the caller cannot send files
+at present (429), a note says until when.
 
 As JSON: action, kind, model, caller, status (of the answer, null if it depends on a
 row that is not written yet), outcome, early, rules[], validations[], rows[] (id,

@@ -34,7 +34,7 @@ func TestExplain(t *testing.T) {
 	t.Parallel()
 	content := map[string]string{"schema.stern": ownedSchema, sqlgen.ConfigName: "secrets:\n  - name: NOTE_KEY\n"}
 	dir := files(t, content)
-	content["schema.stern"] = strings.Replace(ownedSchema, "text Text", "text Text\n    title Text?", 1)
+	content["schema.stern"] = strings.NewReplacer("owner Identity", "holder Identity", "note.owner", "note.holder").Replace(ownedSchema)
 	ahead := files(t, content)
 	db, empty := installed(t, dir), pgtest.New(t, pgtest.Options{Empty: true})
 	insert(t, db.Superuser(t))

@@ -39,29 +39,27 @@ type Operand struct {
 	Kind   expr.Kind
 }
 
-// judge evaluates a rule against a row; without one, as early as that.
-func (c *call) judge(r *model.Rule, of expr.Row) Rule {
-	if r.By != nil {
-		return c.judgeBy(r, of)
-	}
+// judge returns the decision of a rule by what is known.
+func (c *call) judge(r *model.Rule, f facts) Rule {
 	j := Rule{Rule: r, Value: expr.True}
-	for _, role := range r.Roles {
-		j.Roles = append(j.Roles, role.Name)
-	}
-	hasRole := len(r.Roles) == 0 || slices.ContainsFunc(r.Roles, func(role *model.Role) bool { return slices.Contains(c.roles, role.Name) })
-	if !hasRole {
-		j.Value = expr.False
-	}
 	var needs []string
-	if !hasRole {
-		needs = append(needs, "the caller has the role "+strings.Join(j.Roles, " or "))
+	if r.By != nil { // the caller has the role by an expression, which is one of those below
+		j.Roles = []string{r.Role.Name}
+	} else if len(r.Roles) > 0 {
+		for _, role := range r.Roles {
+			j.Roles = append(j.Roles, role.Name)
+		}
+		if !slices.ContainsFunc(j.Roles, func(name string) bool { return slices.Contains(c.roles, name) }) {
+			j.Value = expr.False
+			needs = append(needs, "the caller has the role "+strings.Join(j.Roles, " or "))
+		}
 	}
-	if r.Expression != nil {
-		value := c.truth(r.Expression, of)
+	for _, n := range expressionsOf(r) {
+		value := f.truth(n)
 		j.Value = j.Value.And(value)
-		c.clauses(&j.Clauses, r.Expression, of, 0)
+		clauses(&j.Clauses, n, f, 0)
 		if value == expr.False {
-			needs = append(needs, c.needs(r.Expression, true, of, len(needs) > 0))
+			needs = append(needs, c.needs(n, true, f, len(needs) > 0))
 		}
 	}
 	if j.Value == expr.False {
@@ -70,70 +68,28 @@ func (c *call) judge(r *model.Rule, of expr.Row) Rule {
 	return j
 }
 
-// judgeBy is judge for a rule that asks for a role which the caller has by an expression:
-// the rule's own expression comes first.
-func (c *call) judgeBy(r *model.Rule, of expr.Row) Rule {
-	j := Rule{Rule: r, Value: expr.True, Roles: []string{r.Role.Name}}
-	var needs []string
-	for _, part := range []expr.Node{r.Rest, r.By.Expression} {
-		if part == nil {
-			continue
-		}
-		value := c.truth(part, of)
-		j.Value = j.Value.And(value)
-		c.clauses(&j.Clauses, part, of, 0)
-		if value == expr.False {
-			needs = append(needs, c.needs(part, true, of, len(needs) > 0))
-		}
+// clauses appends an expression and its clauses with their values.
+func clauses(list *[]Clause, n expr.Node, f facts, depth int) {
+	inner := clausesOf(n)
+	clause := Clause{Text: source(n), Span: n.Span(), Depth: depth, Value: f.truth(n)}
+	if inner == nil {
+		clause.Operands = operands(n, f)
 	}
-	if j.Value == expr.False {
-		j.Needs = strings.Join(needs, ", and ")
+	*list = append(*list, clause)
+	for _, part := range inner {
+		clauses(list, part, f, depth+1)
 	}
-	return j
 }
 
-// truth evaluates an expression of a rule against a row; without one, as early as
-// that.
-func (c *call) truth(n expr.Node, of expr.Row) expr.Truth {
-	call := c.call
-	if of == nil {
-		return expr.Early(call, n)
-	}
-	call.Row = of
-	if expr.Admits(call, n) {
-		return expr.True
-	}
-	return expr.False
-}
-
-// clauses appends an expression and its parts with their values.
-func (c *call) clauses(list *[]Clause, n expr.Node, of expr.Row, depth int) {
-	clause := Clause{Text: source(n), Span: n.Span(), Depth: depth, Value: c.truth(n, of)}
+// clausesOf returns what a chain of one operator, or a negation, is made of; nil for all other expressions.
+func clausesOf(n expr.Node) []expr.Node {
 	switch n := n.(type) {
 	case *expr.Logic:
-		*list = append(*list, clause)
-		for _, part := range parts(n, n.Op) {
-			c.clauses(list, part, of, depth+1)
-		}
+		return parts(n, n.Op)
 	case *expr.Not:
-		*list = append(*list, clause)
-		c.clauses(list, n.Operand, of, depth+1)
-	default:
-		clause.Operands = c.operands(n, of)
-		*list = append(*list, clause)
+		return []expr.Node{n.Operand}
 	}
-}
-
-// operands returns the values of an expression's paths, each path once.
-func (c *call) operands(n expr.Node, of expr.Row) []Operand {
-	var list []Operand
-	for _, p := range expr.Paths(n) {
-		text := source(p)
-		if !slices.ContainsFunc(list, func(o Operand) bool { return o.Text == text }) {
-			list = append(list, c.operand(p, of))
-		}
-	}
-	return list
+	return nil
 }
 
 // parts returns the operands of a chain of one operator.
@@ -144,96 +100,40 @@ func parts(n expr.Node, op syntax.Operator) []expr.Node {
 	return []expr.Node{n}
 }
 
+// operands returns the values of an expression's paths, each path once.
+func operands(n expr.Node, f facts) []Operand {
+	var list []Operand
+	for _, p := range expr.Paths(n) {
+		o := Operand{Text: source(p), Known: p.Root != expr.RootRow || f.hasRow(), Hidden: isHidden(p), Kind: p.Type().Kind}
+		if !slices.ContainsFunc(list, func(other Operand) bool { return other.Text == o.Text }) {
+			o.Values, _ = f[o.Text].([]any)
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// isHidden tells whether the values of a path are not to be shown.
+func isHidden(p *expr.Path) bool { return p.Type().Kind.IsOpaque() || p.Root == expr.RootSecret }
+
 // source returns an expression as the schema writes it, in one line.
 func source(n expr.Node) string {
 	return syntax.SourceOf(n.Span())
 }
 
-// operand returns the values of a path.
-func (c *call) operand(p *expr.Path, of expr.Row) Operand {
-	o := Operand{Text: source(p), Known: p.Root != expr.RootRow || of != nil, Kind: p.Type().Kind}
-	o.Hidden = o.Kind.IsOpaque() || p.Root == expr.RootSecret
-	if o.Known {
-		o.Values = c.values(p, of)
-	}
-	return o
-}
-
-// values returns the values of a path: one, or through a to-many any number.
-func (c *call) values(p *expr.Path, of expr.Row) []any {
-	switch p.Root {
-	case expr.RootInput:
-		return []any{c.inputs[p.Input.InputName()]}
-	case expr.RootIsAuthenticated:
-		return []any{c.call.Identity != nil}
-	case expr.RootNow:
-		return []any{c.call.Now}
-	case expr.RootHeader:
-		if text, isSent := c.call.Headers[p.Name]; isSent {
-			return []any{text}
-		}
-		return []any{nil}
-	case expr.RootEnv:
-		return []any{c.call.Env[p.Name]}
-	case expr.RootSecret:
-		return []any{c.call.Secrets[p.Name]}
-	case expr.RootIdentity:
-		return valuesFrom(p, c.call.Identity)
-	}
-	return valuesFrom(p, of)
-}
-
-// valuesFrom follows a path from a row, nil being null.
-func valuesFrom(p *expr.Path, from expr.Row) []any {
-	rows := []expr.Row{from}
-	for _, s := range p.Steps {
-		t := s.StepType()
-		var next []expr.Row
-		var values []any
-		for _, r := range rows {
-			switch {
-			case r == nil && t.Kind == expr.Model && t.Array:
-			case r == nil:
-				next, values = append(next, nil), append(values, nil)
-			case t.Kind != expr.Model:
-				values = append(values, r.Value(s.StepName()))
-			default:
-				related := r.Related(s.StepName())
-				if len(related) == 0 && !t.Array {
-					related = []expr.Row{nil}
-				}
-				next = append(next, related...)
-			}
-		}
-		if t.Kind != expr.Model {
-			return values
-		}
-		rows = next
-	}
-	var ids []any
-	for _, r := range rows {
-		if r == nil {
-			ids = append(ids, nil)
-		} else {
-			ids = append(ids, r.ID())
-		}
-	}
-	return ids
-}
-
 // needs words the changes that would give an expression a value that it does not have.
 // within tells whether the text is within other words.
-func (c *call) needs(n expr.Node, want bool, of expr.Row, within bool) string {
+func (c *call) needs(n expr.Node, want bool, f facts, within bool) string {
 	switch n := n.(type) {
 	case *expr.Not:
-		return c.needs(n.Operand, !want, of, within)
+		return c.needs(n.Operand, !want, f, within)
 	case *expr.Logic:
 		var open []string
 		for _, part := range parts(n, n.Op) {
-			if value := c.truth(part, of); value == expr.True && want || value == expr.False && !want {
+			if value := f.truth(part); value == expr.True && want || value == expr.False && !want {
 				continue
 			}
-			open = append(open, c.needs(part, want, of, true))
+			open = append(open, c.needs(part, want, f, true))
 		}
 		if len(open) == 0 {
 			return "one related row satisfies all of " + source(n)
@@ -251,7 +151,7 @@ func (c *call) needs(n expr.Node, want bool, of expr.Row, within bool) string {
 		return "nothing: it is always " + fmt.Sprint(n.Value)
 	}
 	text := wanted(source(n), want)
-	if want && c.call.Identity == nil && expr.Mentions(n).Identity {
+	if want && c.request.Caller == "" && expr.Mentions(n).Identity {
 		text += " (signed in)"
 	}
 	return text

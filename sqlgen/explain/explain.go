@@ -4,13 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/model"
@@ -81,89 +78,108 @@ type Row struct {
 	Rules    []Rule
 }
 
-// maxRows is the number of rows of a list that are shown.
+// maxRows is the number of rows that are shown.
 const maxRows = 5
 
-// call is a request with the data to evaluate it.
+// call is a request with what the database has said of it before a row is read.
 type call struct {
-	request Request
-	action  *model.Action
-	schema  *model.Schema
-	store   *store
-	call    expr.Call
-	inputs  map[string]any
-	roles   []string
+	ctx       context.Context
+	tx        pgx.Tx
+	request   Request
+	action    *model.Action
+	schema    *model.Schema
+	questions []lower.Question
+	early     facts
+	roles     []string
 }
 
 // Explain explains a call. It only reads, in a transaction whose role may read the
 // views of schema related.
 func Explain(ctx context.Context, tx pgx.Tx, s *model.Schema, r Request) (*Explanation, error) {
-	c := &call{request: r, action: r.Action, schema: s, store: newStore(ctx, tx, s)}
+	body := "{}"
+	if len(r.Input) > 0 {
+		body = string(r.Input)
+	}
+	c := &call{ctx: ctx, tx: tx, request: r, action: r.Action, schema: s, questions: lower.Questions(r.Action, body)}
 	e := &Explanation{Action: r.Action}
-	if err := c.prepare(e); err != nil {
+	missed, err := c.enter(e)
+	if err != nil {
 		return nil, err
 	}
-	c.decide(e)
-	if c.store.isFull && c.action.Kind != model.List {
-		e.Notes = append(e.Notes, fmt.Sprintf("only the first %d of the possible rows were read", maxCandidates))
+	if err := c.askEarly(); err != nil {
+		return nil, err
 	}
-	if c.store.err != nil {
-		return nil, c.store.err
+	for _, r := range s.Roles {
+		isMember := func(m *model.Membership) bool { return c.early[m] == true }
+		if e.Caller.ID != "" && slices.ContainsFunc(r.Expressions, isMember) && !slices.Contains(c.roles, r.Name) {
+			c.roles = append(c.roles, r.Name)
+		}
+	}
+	e.Caller.Roles = c.roles
+	c.noteMissed(e, missed)
+	if err := c.decide(e); err != nil {
+		return nil, err
 	}
 	return e, nil
 }
 
-// prepare finds the facts that are known before any row is read.
-func (c *call) prepare(e *Explanation) error {
+// enter finds the caller, and sets what expressions read of the call. It returns the roles that the caller would have
+// if the e-mail were verified.
+func (c *call) enter(e *Explanation) (missed []string, err error) {
+	bound := map[string]any{"headers": notNil(c.request.Headers), "env": notNil(c.request.Env), "secrets": notNil(c.request.Secrets)}
+	if c.request.Caller != "" {
+		if missed, err = c.findCaller(e); err != nil {
+			return nil, err
+		}
+		bound["identityId"] = e.Caller.ID
+	}
+	text, err := json.Marshal(bound)
+	if err != nil {
+		return nil, fmt.Errorf("write the context of the call: %w", err)
+	}
 	// Dates are read as text.
-	if _, err := c.store.tx.Exec(c.store.ctx, "set local datestyle = 'ISO'"); err != nil {
-		return fmt.Errorf("begin to read: %w", err)
+	if _, err := c.tx.Exec(c.ctx, "set local datestyle = 'ISO'"); err != nil {
+		return nil, fmt.Errorf("begin to read: %w", err)
 	}
-	var now string
-	if err := c.store.tx.QueryRow(c.store.ctx, "select platform.iso(now())").Scan(&now); err != nil {
-		return fmt.Errorf("ask for the time: %w", err)
+	if _, err := c.tx.Exec(c.ctx, "select platform.enter($1, $2)", c.action.Name, string(text)); err != nil {
+		return nil, fmt.Errorf("enter the call: %w", err)
 	}
-	inputs, err := readInputs(c.action, c.request.Input)
-	if err != nil {
-		return err
-	}
-	c.inputs = inputs
-	c.call = expr.Call{Now: now, Inputs: inputs, Headers: c.request.Headers, Env: c.request.Env, Secrets: c.request.Secrets}
-	if c.request.Caller == "" {
-		return nil
-	}
-	identity, err := c.identity()
-	if err != nil {
-		return err
-	}
-	c.call.Identity = identity
-	email, _ := identity.Value("email").(string)
-	verified := identity.Value("emailVerified") == true
-	c.roles = rolesOf(c.schema, email, verified)
-	c.addRolesByExpression()
-	e.Caller = Caller{ID: identity.id, Email: email, Roles: c.roles}
-	if !verified {
-		c.noteMissed(e, rolesOf(c.schema, email, true))
-	}
-	return c.store.err
+	return missed, nil
 }
 
-// identity returns the row of the caller.
-func (c *call) identity() (*row, error) {
-	identities := c.store.models["Identity"]
-	if r := c.store.existing(identities, c.request.Caller); r != nil || c.store.err != nil {
-		return r, c.store.err
+// notNil returns an object for JSON.
+func notNil(values map[string]string) map[string]string {
+	if values == nil {
+		return map[string]string{}
 	}
-	found := c.store.find(identities, []condition{{[]*model.Field{identities.Field("email")}, c.request.Caller}}, 10)
+	return values
+}
+
+// findCaller finds the caller and its roles by e-mail.
+func (c *call) findCaller(e *Explanation) (missed []string, err error) {
+	found, err := c.rows(lower.Caller(c.request.Caller, c.schema.Roles))
 	switch {
-	case c.store.err != nil:
-		return nil, c.store.err
+	case err != nil:
+		return nil, err
 	case len(found) == 0:
 		return nil, &CallerError{c.request.Caller, "there is no Identity with the id or e-mail %s"}
-	case len(found) > 1:
+	case len(found) > 1 && found[0][0] != c.request.Caller:
 		return nil, &CallerError{c.request.Caller, "several Identities have the e-mail %s: name one by its id"}
 	}
-	return found[0], nil
+	values := found[0]
+	e.Caller.ID, _ = values[0].(string)
+	e.Caller.Email, _ = values[1].(string)
+	var byEmail []string
+	for i, r := range c.schema.Roles {
+		if values[3+i] == true {
+			byEmail = append(byEmail, r.Name)
+		}
+	}
+	if values[2] != true {
+		return byEmail, nil
+	}
+	c.roles = byEmail
+	return nil, nil
 }
 
 // CallerError is returned for a missing or ambiguous caller.
@@ -174,32 +190,6 @@ type CallerError struct {
 
 // Error names the caller and the problem.
 func (e *CallerError) Error() string { return fmt.Sprintf(e.problem, e.Caller) }
-
-// addRolesByExpression adds the roles that the caller has by an expression.
-func (c *call) addRolesByExpression() {
-	for _, r := range c.schema.Roles {
-		holds := slices.ContainsFunc(r.Expressions, func(e *model.Membership) bool { return expr.Early(c.call, e.Expression) == expr.True })
-		if holds && !slices.Contains(c.roles, r.Name) {
-			c.roles = append(c.roles, r.Name)
-		}
-	}
-}
-
-// rolesOf returns the roles of a caller with an e-mail.
-func rolesOf(s *model.Schema, email string, verified bool) []string {
-	if email == "" || !verified {
-		return nil
-	}
-	email = strings.ToLower(email)
-	domain := email[strings.LastIndexByte(email, '@')+1:]
-	var names []string
-	for _, r := range s.Roles {
-		if slices.Contains(r.Emails, email) || strings.Contains(email, "@") && slices.Contains(r.Domains, domain) {
-			names = append(names, r.Name)
-		}
-	}
-	return names
-}
 
 // noteMissed says which roles that the rules name are missing only because the e-mail
 // is not verified.
@@ -215,10 +205,10 @@ func (c *call) noteMissed(e *Explanation, roles []string) {
 }
 
 // decide goes through the steps of a call in their order, up to the write.
-func (c *call) decide(e *Explanation) {
+func (c *call) decide(e *Explanation) error {
 	e.Early = expr.False
 	for _, r := range c.action.Rules {
-		j := c.judge(r, nil)
+		j := c.judge(r, c.early)
 		e.Rules = append(e.Rules, j)
 		e.Early = e.Early.Or(j.Value)
 	}
@@ -227,35 +217,37 @@ func (c *call) decide(e *Explanation) {
 		if len(c.action.Rules) == 0 {
 			e.Outcome = "refused: no rule covers the action, so every call is refused"
 		}
-		return
+		return nil
 	}
 	for _, v := range c.action.Validations {
-		value := expr.Validate(c.call, v.Expression)
+		value := c.early.truth(v.Expression)
 		e.Validations = append(e.Validations, Validation{v, value})
 		if value == expr.False && e.Status == 0 {
 			e.Status, e.Outcome = 400, "invalid: "+v.Message
 		}
 	}
 	if e.Status != 0 {
-		return
+		return nil
 	}
 	switch c.action.Kind {
 	case model.Get, model.Update, model.Delete:
-		c.pin(e)
+		return c.pin(e)
 	case model.List:
-		c.list(e)
+		return c.list(e)
 	case model.Create:
-		c.create(e)
-	default:
-		e.Status, e.Outcome = 200, "admitted before any row is read"
-		e.Notes = append(e.Notes, "what the code of "+c.action.Name+" does is not checked")
+		return c.create(e)
 	}
+	e.Status, e.Outcome = 200, "admitted before any row is read"
+	e.Notes = append(e.Notes, "what the code of "+c.action.Name+" does is not checked")
+	return nil
 }
 
 // create explains a create, whose row does not exist before it is written.
-func (c *call) create(e *Explanation) {
+func (c *call) create(e *Explanation) error {
 	if c.request.Row != "" {
-		c.explainRow(e, c.request.Row)
+		if err := c.explainNamed(e); err != nil {
+			return err
+		}
 	}
 	if e.Early == expr.True {
 		e.Status, e.Outcome = 200, "admitted for any new row"
@@ -267,142 +259,60 @@ func (c *call) create(e *Explanation) {
 	}
 	e.Notes = append(e.Notes, "constraints and @validates of models are not checked")
 	c.refuseLinks(e)
+	return nil
 }
 
-// explainRow adds a row that is named by its id.
-func (c *call) explainRow(e *Explanation, id string) {
-	rows := c.named(id)
-	for _, r := range rows {
-		e.Rows = append(e.Rows, c.row(r))
+// explainNamed adds the row that is named by its id.
+func (c *call) explainNamed(e *Explanation) (err error) {
+	e.Rows, err = c.explainRows(c.isNamed, maxRows)
+	if len(e.Rows) == 0 && err == nil {
+		e.Notes = append(e.Notes, "no row has the id "+c.request.Row)
 	}
-	if len(rows) == 0 {
-		e.Notes = append(e.Notes, "no row has the id "+id)
-	}
+	return err
 }
 
-// named returns the rows of the action's model or union that have an id.
-func (c *call) named(id string) []expr.Row {
-	one := func(m *model.Model) []*row {
-		if r := c.store.existing(m, id); r != nil {
-			return []*row{r}
-		}
-		return nil
-	}
-	return c.fromSources(one)
-}
-
-// fromSources returns rows of the action's model, or those of its union that come
-// from such rows.
-func (c *call) fromSources(sources func(*model.Model) []*row) []expr.Row {
-	var rows []expr.Row
-	if c.action.Union != nil {
-		for _, r := range c.store.arms(c.action.Union, sources) {
-			rows = append(rows, r)
-		}
-		return rows
-	}
-	for _, r := range sources(c.action.Model) {
-		rows = append(rows, r)
-	}
-	return rows
-}
-
-// row explains the decisions of the action's conditions and rules for a row.
-func (c *call) row(r expr.Row) Row {
-	x := Row{ID: r.ID()}
-	if of, ok := r.(unionRow); ok {
-		x.Arm = of.arm.Name
-	}
-	x.Selected = c.isSelected(r)
-	for _, w := range c.action.Wheres {
-		if !c.mentionsAbsent(w.Expression) {
-			call := c.call
-			call.Row = r
-			value := expr.False
-			if expr.Holds(call, w.Expression) {
-				value = expr.True
-			}
-			x.Wheres = append(x.Wheres, Clause{Text: w.Text, Span: w.Span, Value: value, Operands: c.operands(w.Expression, r)})
-		}
-	}
-	for _, rule := range c.action.Rules {
-		j := c.judge(rule, r)
-		x.Rules = append(x.Rules, j)
-		x.Admitted = x.Admitted || j.Value == expr.True
-	}
-	return x
-}
-
-// isSelected tells whether the conditions of the action hold of a row.
-func (c *call) isSelected(r expr.Row) bool {
-	call := c.call
-	call.Row = r
-	var wheres []expr.Node
-	for _, w := range c.action.Wheres {
-		wheres = append(wheres, w.Expression)
-	}
-	return expr.Holds(call, wheres...)
-}
+// isNamed is the condition of the row that the request names.
+func (c *call) isNamed(q lower.Question) pg.Expr { return pg.Eq(q.ID(), pg.Str(c.request.Row)) }
 
 // pin explains a get, update or delete by the row that it finds.
-func (c *call) pin(e *Explanation) {
+func (c *call) pin(e *Explanation) (err error) {
 	if c.action.Kind != model.Get {
 		e.Notes = append(e.Notes, "the write itself is not tried: constraints may refuse it")
 	}
-	var found []expr.Row
 	switch {
 	case c.request.Row != "":
-		found = c.named(c.request.Row)
 		e.Notes = append(e.Notes, "the row is the one of --row, regardless of the inputs")
+		e.Rows, err = c.explainRows(c.isNamed, maxRows)
 	case c.action.Custom && len(c.action.Pins) == 0:
 		e.Outcome = "not decided yet: the rules judge the row that the code returns"
 		e.Notes = append(e.Notes, "with --row the rules are applied to that row")
-		return
+		return nil
+	case len(c.action.Pins) > 0 && c.early[isPinned] != true:
+		e.Status, e.Outcome = 400, "invalid: the given inputs do not identify a row"
+		return nil
 	default:
-		conditions, isPinned := c.pinned()
-		if !isPinned {
-			e.Status, e.Outcome = 400, "invalid: the given inputs do not identify a row"
-			return
-		}
-		if found = c.selected(conditions); len(found) == 0 {
-			found = c.leftOut()
+		e.Rows, err = c.explainRows(lower.Question.IsFound, maxRows)
+		if len(e.Rows) == 0 && err == nil && c.action.Union == nil && !pg.IsTrue(c.questions[0].IsLookedUp()) {
+			// Inputs alone may find a row that a @where leaves out; one of several could be meant.
+			if e.Rows, err = c.explainRows(lower.Question.IsLookedUp, 2); len(e.Rows) > 1 {
+				e.Rows = nil
+			}
 		}
 	}
-	for _, r := range found {
-		e.Rows = append(e.Rows, c.row(r))
+	if err != nil {
+		return err
 	}
 	c.concludeRow(e)
 	c.refuseLinks(e)
-}
-
-// leftOut returns the row that the inputs alone find, if a @where leaves it out.
-func (c *call) leftOut() []expr.Row {
-	conditions := c.looked()
-	if len(conditions) == 0 || c.action.Union != nil {
-		return nil
-	}
-	var rows []expr.Row
-	for _, r := range c.store.find(c.action.Model, conditions, 2) {
-		rows = append(rows, r)
-	}
-	if len(rows) != 1 { // several could be meant
-		return nil
-	}
-	return rows
+	return nil
 }
 
 // refuseLinks says which of the records that a write refers to are missing. A call that is
 // not refused otherwise fails on that, before the rules judge its row.
 func (c *call) refuseLinks(e *Explanation) {
 	for _, in := range c.action.Writes {
-		value, given := c.inputs[in.Name]
-		id, isText := value.(string)
-		if !given || !isText || in.Explicit || len(in.Path) == 0 {
-			continue
-		}
-		target := linked(in.Path)
-		if target != nil && c.store.existing(target, id) == nil && c.store.err == nil {
-			e.Notes = append(e.Notes, fmt.Sprintf("%s leads to nothing: no %s has the id %s", in.Name, target.Name, id))
+		if id, isMissing := c.early[in].(string); isMissing {
+			e.Notes = append(e.Notes, fmt.Sprintf("%s leads to nothing: no %s has the id %s", in.Name, linked(in).Name, id))
 			if e.Status == 0 || e.Status == 200 {
 				e.Status, e.Outcome = 400, fmt.Sprintf("invalid: the record referenced in %s does not exist", in.Name)
 			}
@@ -411,60 +321,15 @@ func (c *call) refuseLinks(e *Explanation) {
 }
 
 // linked returns the model whose ids an input links the action's row to, or nil.
-func linked(path []*model.Field) *model.Model {
-	switch {
+func linked(in *model.Input) *model.Model {
+	switch path := in.Path; {
+	case in.Explicit:
 	case len(path) == 1 && path[0].FKOf != nil:
 		return path[0].FKOf.Target
 	case len(path) == 2 && path[0].FK != nil && path[1].Name == "id":
 		return path[0].Target
 	}
 	return nil
-}
-
-// selected returns the rows that satisfy conditions and the @wheres.
-func (c *call) selected(conditions []condition) []expr.Row {
-	rows := c.fromSources(func(m *model.Model) []*row {
-		if c.action.Union != nil {
-			conditions = c.unionID(m)
-		}
-		return c.store.find(m, conditions, maxCandidates)
-	})
-	return slices.DeleteFunc(rows, func(r expr.Row) bool { return !c.isSelected(r) || !c.hasUnionInputs(r) })
-}
-
-// unionID returns the condition on the source rows of a union for a look-up by id; none
-// without such an input.
-func (c *call) unionID(m *model.Model) []condition {
-	if value, given := c.inputs["id"]; given {
-		return []condition{{[]*model.Field{m.Field("id")}, value}}
-	}
-	return nil
-}
-
-// hasUnionInputs tells whether a row of a union has the values that the implicit
-// inputs of a get ask for.
-func (c *call) hasUnionInputs(r expr.Row) bool {
-	for _, in := range c.action.Reads {
-		value, given := c.inputs[in.Name]
-		if in.Union != nil && !in.Explicit && given && !sameValue(in.Type, r.Value(in.Union.Name), value) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameValue tells whether two values of a type are equal.
-func sameValue(t expr.Type, a, b any) bool {
-	if values, isArray := a.([]any); isArray {
-		others, _ := b.([]any)
-		return slices.EqualFunc(values, others, func(a, b any) bool { return sameValue(expr.Type{Kind: t.Kind}, a, b) })
-	}
-	if t.Kind.Class() == expr.ClassNumeric && a != nil && b != nil {
-		x, isNumber := new(big.Rat).SetString(a.(string))
-		y, isOther := new(big.Rat).SetString(b.(string))
-		return isNumber && isOther && x.Cmp(y) == 0
-	}
-	return a == b
 }
 
 // concludeRow gives the outcome of a get, update or delete for the row that it found.
@@ -502,40 +367,18 @@ func (c *call) concludeRow(e *Explanation) {
 }
 
 // list explains a list by some of its rows.
-func (c *call) list(e *Explanation) {
+func (c *call) list(e *Explanation) (err error) {
 	e.Status, e.Outcome = 200, "admitted: each row is shown or left out on its own"
 	if e.Early == expr.True {
 		e.Outcome = "admitted for any rows"
 	}
 	if c.request.Row != "" {
-		c.explainRow(e, c.request.Row)
-		return
+		return c.explainNamed(e)
 	}
-	var conditions []condition
-	for _, w := range c.action.Wheres {
-		if !c.mentionsAbsent(w.Expression) {
-			conditions = append(conditions, c.equalities(w.Expression)...)
-		}
-	}
-	filtered := ""
-	rows := c.fromSources(func(m *model.Model) []*row {
-		if c.action.Union != nil {
-			filtered = "; filters of the request are not applied"
-			return c.store.find(m, nil, maxCandidates)
-		}
-		filter := lower.FilterOf(c.action, pg.Lit("$1::jsonb"))
-		if pg.IsTrue(filter) || len(c.request.Input) == 0 {
-			return c.store.find(m, conditions, maxCandidates)
-		}
-		return c.store.findFiltered(m, conditions, maxCandidates, emit.Expr(filter), string(c.request.Input))
-	})
-	for _, r := range rows {
-		if len(e.Rows) < maxRows && c.isSelected(r) {
-			e.Rows = append(e.Rows, c.row(r))
-		}
-	}
-	e.Notes = append(e.Notes, fmt.Sprintf("at most %d rows are shown, by their ids%s; --row explains another one", maxRows, filtered))
+	e.Rows, err = c.explainRows(lower.Question.IsFound, maxRows)
+	e.Notes = append(e.Notes, fmt.Sprintf("at most %d rows are shown, by their ids; --row explains another one", maxRows))
 	if c.action.Custom {
 		e.Notes = append(e.Notes, "the code of "+c.action.Name+" may return other rows")
 	}
+	return err
 }

@@ -26,16 +26,6 @@ func filters(a *model.Action) []filter {
 	return list
 }
 
-// FilterOf is the condition by which a request filters a list of a model, on rows of the model's table under its name.
-func FilterOf(a *model.Action, request pg.Expr) pg.Expr {
-	row := rowOf(a.Model)
-	var list []conjunct
-	for _, f := range filters(a) {
-		list = append(list, f.conjuncts(member(request, "where"))...)
-	}
-	return newExpression(expr.InWhere, inQuery, &row, nil).conjunction(list)
-}
-
 // listPath is the path of an implicit input of a list, by the copies that the model has.
 func listPath(m *model.Model, in *model.Input) *expr.Path {
 	var steps []expr.Step

@@ -49,7 +49,7 @@ func (b *builder) isFound(given []*model.Input) pg.Expr {
 			continue
 		}
 		b.value(in) // declared here, in the order of the inputs
-		equal := []conjunct{b.equalsInput(in)}
+		equal := []conjunct{b.equalsInput(in, rowPath(b.model, in))}
 		if in.Optional && !slices.Contains(given, in) {
 			equal = unlessAbsent(b.isAbsent(in), equal)
 		}
@@ -66,13 +66,11 @@ func (b *builder) isFound(given []*model.Input) pg.Expr {
 	return b.expression(whereLogic, inQuery).conjunction(conjuncts)
 }
 
-// equalsInput is the condition that the field at an implicit input's path has the
-// input's value.
-func (b *builder) equalsInput(in *model.Input) conjunct {
-	p := rowPath(b.model, in)
-	return passing(p, func(x expression) pg.Expr {
-		value := operand{value: b.value(in), typ: in.Type, nullable: in.Nullable}
-		return x.compare(syntax.Equal, x.operand(p), value)
+// equalsInput is the condition that the value at an implicit input's path, in an arm of a union any value, is that of
+// the input.
+func (b *builder) equalsInput(in *model.Input, path expr.Node) conjunct {
+	return passing(path, func(x expression) pg.Expr {
+		return x.compare(syntax.Equal, x.operand(path), operand{value: b.value(in), typ: in.Type, nullable: in.Nullable})
 	})
 }
 

@@ -169,14 +169,16 @@ func wire(t expr.Type, value pg.Expr) pg.Expr {
 }
 
 // LiteralOf returns the SQL by which a column reads as a literal of its type.
-func LiteralOf(t expr.Type, column string) string {
-	if !sqlOf(t.Kind).asText {
-		return emit.Expr(wire(t, pg.Lit(column)))
+func LiteralOf(t expr.Type, column string) string { return emit.Expr(literalOf(t, pg.Lit(column))) }
+
+func literalOf(t expr.Type, value pg.Expr) pg.Expr {
+	switch {
+	case !sqlOf(t.Kind).asText:
+		return wire(t, value)
+	case t.Array:
+		return pg.As(value, "text[]")
 	}
-	if t.Array {
-		return column + "::text[]"
-	}
-	return column + "::text"
+	return pg.As(value, "text")
 }
 
 // memberOf describes how a column's values become JSON.

@@ -4,7 +4,6 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // unionGet lowers a get of a union: each arm in turn, in order of declaration.
@@ -43,10 +42,7 @@ func (b *builder) lookedFor(rows unionRows, arm arm) []conjunct {
 		if in.Explicit {
 			continue
 		}
-		n := rows.valueIn(arm, in.Union)
-		equal := []conjunct{passing(n, func(x expression) pg.Expr {
-			return x.compare(syntax.Equal, x.operand(n), operand{value: b.value(in), typ: in.Type, nullable: in.Nullable})
-		})}
+		equal := []conjunct{b.equalsInput(in, rows.valueIn(arm, in.Union))}
 		if in.Optional {
 			equal = unlessAbsent(b.isAbsent(in), equal)
 		}
