@@ -265,7 +265,7 @@ func (f *explainFlags) explainInstalled(ctx context.Context, out, diagnostics io
 	case err != nil:
 		return environmentError(err)
 	}
-	if a := compiled.Manifest.Action(request.Action.Name); len(a.Files) > 0 && explanation.Caller.ID != "" {
+	if a := compiled.Manifest.Action(request.Action.Name); len(a.Files) > 0 && explanation.Caller != nil {
 		throttled, err := files.Throttled(ctx, tx, explanation.Caller.ID, mostUploads)
 		if err != nil {
 			return environmentError(err)

@@ -13,35 +13,32 @@ import (
 
 // Rule is the decision of one rule for the call.
 type Rule struct {
-	Rule    *model.Rule
-	Value   expr.Truth
-	Clauses []Clause // of its expression, the whole first, then its parts in the order written
-	Roles   []string // those that it asks for; none means any caller
-	Needs   string   // what would have to hold for it to admit the call; empty if it does, or if rows decide
+	Text string `json:"rule"`
+	Place
+	Value   expr.Truth `json:"value"`
+	Clauses []Clause   `json:"clauses"` // of its expression, the whole first, then its parts in the order written
+	Needs   string     `json:"needs"`   // what would have to hold for it to admit the call; empty if it does, or if rows decide
+	Roles   []string   `json:"-"`       // those that it asks for; none means any caller
 }
 
 // Clause is a part of an expression with its value.
 type Clause struct {
-	Text     string
-	Span     syntax.Span
-	Depth    int // how many clauses it is in
-	Value    expr.Truth
-	Operands []Operand // of a comparison or path: what is in it
+	Text string `json:"clause"`
+	Place
+	Depth    int        `json:"depth"` // how many clauses it is in
+	Value    expr.Truth `json:"value"`
+	Operands []Operand  `json:"operands"` // of a comparison or path: what is in it
 }
 
-// Operand is a path of an expression with its values. Through a to-many it can have any
-// number of them.
+// Operand is a path of an expression with its values in words. Through a to-many it can have any number of them.
 type Operand struct {
-	Text   string
-	Values []any // as literals have them; nil is null
-	Known  bool  // false before a row is read
-	Hidden bool  // whether the values are not to be shown
-	Kind   expr.Kind
+	Text  string `json:"operand"`
+	Value string `json:"value"`
 }
 
 // judge returns the decision of a rule by what is known.
 func (c *call) judge(r *model.Rule, f facts) Rule {
-	j := Rule{Rule: r, Value: expr.True}
+	j := Rule{Text: r.Text, Place: placeOf(r.Span), Value: expr.True, Clauses: []Clause{}}
 	var needs []string
 	if r.By != nil { // the caller has the role by an expression, which is one of those below
 		j.Roles = []string{r.Role.Name}
@@ -71,7 +68,7 @@ func (c *call) judge(r *model.Rule, f facts) Rule {
 // clauses appends an expression and its clauses with their values.
 func clauses(list *[]Clause, n expr.Node, f facts, depth int) {
 	inner := clausesOf(n)
-	clause := Clause{Text: source(n), Span: n.Span(), Depth: depth, Value: f.truth(n)}
+	clause := Clause{Text: source(n), Place: placeOf(n.Span()), Depth: depth, Value: f.truth(n), Operands: []Operand{}}
 	if inner == nil {
 		clause.Operands = operands(n, f)
 	}
@@ -102,11 +99,13 @@ func parts(n expr.Node, op syntax.Operator) []expr.Node {
 
 // operands returns the values of an expression's paths, each path once.
 func operands(n expr.Node, f facts) []Operand {
-	var list []Operand
+	list := []Operand{}
 	for _, p := range expr.Paths(n) {
-		o := Operand{Text: source(p), Known: p.Root != expr.RootRow || f.hasRow(), Hidden: isHidden(p), Kind: p.Type().Kind}
-		if !slices.ContainsFunc(list, func(other Operand) bool { return other.Text == o.Text }) {
-			o.Values, _ = f[o.Text].([]any)
+		o := Operand{source(p), "not known before a row is read"}
+		if p.Root != expr.RootRow || f.hasRow() {
+			o.Value = show(p, f[o.Text].([]any))
+		}
+		if !slices.Contains(list, o) {
 			list = append(list, o)
 		}
 	}
@@ -150,40 +149,32 @@ func (c *call) needs(n expr.Node, want bool, f facts, within bool) string {
 	case *expr.Literal:
 		return "nothing: it is always " + fmt.Sprint(n.Value)
 	}
-	text := wanted(source(n), want)
-	if want && c.request.Caller == "" && expr.Mentions(n).Identity {
-		text += " (signed in)"
+	if !want {
+		return "not (" + source(n) + ")"
 	}
-	return text
+	if c.request.Caller == "" && expr.Mentions(n).Identity {
+		return source(n) + " (signed in)"
+	}
+	return source(n)
 }
 
-func wanted(text string, want bool) string {
-	if want {
-		return text
-	}
-	return "not (" + text + ")"
-}
-
-// show words the values of an operand.
-func (o Operand) show() string {
+// show words the values of a path.
+func show(p *expr.Path, values []any) string {
 	switch {
-	case !o.Known:
-		return "not known before a row is read"
-	case o.Hidden && len(o.Values) == 1 && o.Values[0] == nil:
+	case isHidden(p) && len(values) == 1 && values[0] == nil:
 		return "null"
-	case o.Hidden:
+	case isHidden(p):
 		return "(not shown)"
-	case len(o.Values) == 0:
+	case len(values) == 0:
 		return "nothing: no row matches"
 	}
 	const most = 5
 	var texts []string
-	for i, v := range o.Values {
-		if i == most {
-			texts = append(texts, fmt.Sprintf("and %d more", len(o.Values)-most))
-			break
-		}
-		texts = append(texts, showValue(v, o.Kind))
+	for _, v := range values[:min(len(values), most)] {
+		texts = append(texts, showValue(v, p.Type().Kind))
+	}
+	if more := len(values) - most; more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(texts, ", ")
 }

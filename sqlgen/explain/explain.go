@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // Request is a call that is not made.
@@ -42,40 +44,66 @@ func Mentions(a *model.Action) expr.Mentioned {
 	return expr.Mentions(nodes...)
 }
 
-// Explanation says why a call is admitted or refused.
+// Explanation says why a call is admitted or refused. Its JSON is for scripts: members may be added, but not removed.
 type Explanation struct {
-	Action      *model.Action
-	Caller      Caller
-	Status      int        // the status of the answer, as far as rules decide it; 0 if the new row does
-	Outcome     string     // in words
-	Early       expr.Truth // the decision before a row is read
-	Rules       []Rule     // as early as that
-	Validations []Validation
-	Rows        []Row
-	Notes       []string // what was not looked at
+	Action      string       `json:"action"`
+	Kind        model.Kind   `json:"kind"`
+	Model       string       `json:"model"`  // or union
+	Caller      *Caller      `json:"caller"` // nil is anonymous
+	Status      Status       `json:"status"`
+	Outcome     string       `json:"outcome"` // in words
+	Early       expr.Truth   `json:"early"`   // the decision before a row is read
+	Rules       []Rule       `json:"rules"`   // as early as that
+	Validations []Validation `json:"validations"`
+	Rows        []Row        `json:"rows"`
+	Notes       []string     `json:"notes"` // what was not looked at
+}
+
+// Status is the status of the answer, as far as rules decide it; 0, which is null as JSON, if the new row does.
+type Status int
+
+// MarshalJSON writes the status.
+func (s Status) MarshalJSON() ([]byte, error) {
+	if s == 0 {
+		return []byte("null"), nil
+	}
+	return strconv.AppendInt(nil, int64(s), 10), nil
 }
 
 // Caller is the caller.
 type Caller struct {
-	ID    string // empty means anonymous
-	Email string
-	Roles []string
+	ID    string   `json:"id"`
+	Email string   `json:"email"`
+	Roles []string `json:"roles"`
 }
+
+// Place is a place in the schema.
+type Place struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+}
+
+func placeOf(s syntax.Span) Place { return Place{s.File.Name, s.Start.Line, s.Start.Column} }
+
+// String writes a place as diagnostics do.
+func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
 // Validation is a @validate of the action.
 type Validation struct {
-	Validation *model.Validation
-	Value      expr.Truth
+	Text string `json:"validation"`
+	Place
+	Value expr.Truth `json:"value"`
 }
 
 // Row is one row with the decisions of the rules for it.
 type Row struct {
-	ID       string
-	Arm      string // of a union; empty otherwise
-	Selected bool   // whether the conditions of the action admit it
-	Wheres   []Clause
-	Admitted bool
-	Rules    []Rule
+	ID       string   `json:"id"`
+	Arm      string   `json:"arm,omitempty"` // of a union
+	Selected bool     `json:"selected"`      // whether the conditions of the action admit it
+	Admitted bool     `json:"admitted"`
+	Wheres   []Clause `json:"wheres"`
+	Rules    []Rule   `json:"rules"`
 }
 
 // maxRows is the number of rows that are shown.
@@ -101,9 +129,16 @@ func Explain(ctx context.Context, tx pgx.Tx, s *model.Schema, r Request) (*Expla
 		body = string(r.Input)
 	}
 	c := &call{ctx: ctx, tx: tx, request: r, action: r.Action, schema: s, questions: lower.Questions(r.Action, body)}
-	e := &Explanation{Action: r.Action}
-	missed, err := c.enter(e)
-	if err != nil {
+	e := &Explanation{
+		Action: r.Action.Name, Kind: r.Action.Kind,
+		Rules: []Rule{}, Validations: []Validation{}, Rows: []Row{}, Notes: []string{},
+	}
+	if r.Action.Union != nil {
+		e.Model = r.Action.Union.Name
+	} else {
+		e.Model = r.Action.Model.Name
+	}
+	if err := c.enter(e); err != nil {
 		return nil, err
 	}
 	if err := c.askEarly(); err != nil {
@@ -111,75 +146,71 @@ func Explain(ctx context.Context, tx pgx.Tx, s *model.Schema, r Request) (*Expla
 	}
 	for _, r := range s.Roles {
 		isMember := func(m *model.Membership) bool { return c.early[m] == true }
-		if e.Caller.ID != "" && slices.ContainsFunc(r.Expressions, isMember) && !slices.Contains(c.roles, r.Name) {
+		if slices.ContainsFunc(r.Expressions, isMember) && !slices.Contains(c.roles, r.Name) {
 			c.roles = append(c.roles, r.Name)
 		}
 	}
-	e.Caller.Roles = c.roles
-	c.noteMissed(e, missed)
+	if e.Caller != nil {
+		e.Caller.Roles = c.roles
+	}
 	if err := c.decide(e); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
-// enter finds the caller, and sets what expressions read of the call. It returns the roles that the caller would have
-// if the e-mail were verified.
-func (c *call) enter(e *Explanation) (missed []string, err error) {
-	bound := map[string]any{"headers": notNil(c.request.Headers), "env": notNil(c.request.Env), "secrets": notNil(c.request.Secrets)}
+// enter finds the caller, and sets what expressions read of the call.
+func (c *call) enter(e *Explanation) error {
+	bound := map[string]any{}
+	for name, values := range map[string]map[string]string{"headers": c.request.Headers, "env": c.request.Env, "secrets": c.request.Secrets} {
+		if len(values) > 0 {
+			bound[name] = values
+		}
+	}
 	if c.request.Caller != "" {
-		if missed, err = c.findCaller(e); err != nil {
-			return nil, err
+		if err := c.findCaller(e); err != nil {
+			return err
 		}
 		bound["identityId"] = e.Caller.ID
 	}
 	text, err := json.Marshal(bound)
 	if err != nil {
-		return nil, fmt.Errorf("write the context of the call: %w", err)
+		return fmt.Errorf("write the context of the call: %w", err)
 	}
 	// Dates are read as text.
-	if _, err := c.tx.Exec(c.ctx, "set local datestyle = 'ISO'"); err != nil {
-		return nil, fmt.Errorf("begin to read: %w", err)
+	if _, err := c.tx.Exec(c.ctx, "select set_config('datestyle', 'ISO', true), platform.enter($1, $2)", c.action.Name, string(text)); err != nil {
+		return fmt.Errorf("enter the call: %w", err)
 	}
-	if _, err := c.tx.Exec(c.ctx, "select platform.enter($1, $2)", c.action.Name, string(text)); err != nil {
-		return nil, fmt.Errorf("enter the call: %w", err)
-	}
-	return missed, nil
+	return nil
 }
 
-// notNil returns an object for JSON.
-func notNil(values map[string]string) map[string]string {
-	if values == nil {
-		return map[string]string{}
-	}
-	return values
-}
-
-// findCaller finds the caller and its roles by e-mail.
-func (c *call) findCaller(e *Explanation) (missed []string, err error) {
+// findCaller finds the caller and its roles by e-mail. It notes the roles that the rules name and that are missing only
+// because the e-mail is not verified.
+func (c *call) findCaller(e *Explanation) error {
 	found, err := c.rows(lower.Caller(c.request.Caller, c.schema.Roles))
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case len(found) == 0:
-		return nil, &CallerError{c.request.Caller, "there is no Identity with the id or e-mail %s"}
+		return &CallerError{c.request.Caller, "there is no Identity with the id or e-mail %s"}
 	case len(found) > 1 && found[0][0] != c.request.Caller:
-		return nil, &CallerError{c.request.Caller, "several Identities have the e-mail %s: name one by its id"}
+		return &CallerError{c.request.Caller, "several Identities have the e-mail %s: name one by its id"}
 	}
 	values := found[0]
-	e.Caller.ID, _ = values[0].(string)
-	e.Caller.Email, _ = values[1].(string)
-	var byEmail []string
+	email, _ := values[1].(string)
+	e.Caller = &Caller{ID: values[0].(string), Email: email}
+	c.roles = []string{}
 	for i, r := range c.schema.Roles {
-		if values[3+i] == true {
-			byEmail = append(byEmail, r.Name)
+		isNamed := slices.ContainsFunc(c.action.Rules, func(rule *model.Rule) bool { return slices.Contains(rule.Roles, r) })
+		switch {
+		case values[3+i] != true:
+		case values[2] == true:
+			c.roles = append(c.roles, r.Name)
+		case isNamed:
+			e.Notes = append(e.Notes, fmt.Sprintf("%s is not verified, and so does not have the role %s", email, r.Name))
 		}
 	}
-	if values[2] != true {
-		return byEmail, nil
-	}
-	c.roles = byEmail
-	return nil, nil
+	return nil
 }
 
 // CallerError is returned for a missing or ambiguous caller.
@@ -190,19 +221,6 @@ type CallerError struct {
 
 // Error names the caller and the problem.
 func (e *CallerError) Error() string { return fmt.Sprintf(e.problem, e.Caller) }
-
-// noteMissed says which roles that the rules name are missing only because the e-mail
-// is not verified.
-func (c *call) noteMissed(e *Explanation, roles []string) {
-	for _, name := range roles {
-		isNamed := slices.ContainsFunc(c.action.Rules, func(r *model.Rule) bool {
-			return slices.ContainsFunc(r.Roles, func(role *model.Role) bool { return role.Name == name })
-		})
-		if isNamed {
-			e.Notes = append(e.Notes, fmt.Sprintf("%s is not verified, and so does not have the role %s", e.Caller.Email, name))
-		}
-	}
-}
 
 // decide goes through the steps of a call in their order, up to the write.
 func (c *call) decide(e *Explanation) error {
@@ -221,7 +239,7 @@ func (c *call) decide(e *Explanation) error {
 	}
 	for _, v := range c.action.Validations {
 		value := c.early.truth(v.Expression)
-		e.Validations = append(e.Validations, Validation{v, value})
+		e.Validations = append(e.Validations, Validation{v.Text, placeOf(v.Span), value})
 		if value == expr.False && e.Status == 0 {
 			e.Status, e.Outcome = 400, "invalid: "+v.Message
 		}
@@ -342,7 +360,7 @@ func (c *call) concludeRow(e *Explanation) {
 	case !e.Rows[0].Selected:
 		missing = "the conditions of the action leave the row out"
 		if i := slices.IndexFunc(e.Rows[0].Wheres, func(w Clause) bool { return w.Value != expr.True }); i >= 0 {
-			missing = fmt.Sprintf("the @where at %s leaves the row out", place(e.Rows[0].Wheres[i].Span))
+			missing = fmt.Sprintf("the @where at %s leaves the row out", e.Rows[0].Wheres[i].Place)
 		}
 	}
 	switch {

@@ -109,7 +109,7 @@ func (c *call) askEarly() error {
 
 // explainRows explains rows under a condition, in the order of their arms and ids.
 func (c *call) explainRows(condition func(lower.Question) pg.Expr, limit int) ([]Row, error) {
-	var rows []Row
+	rows := []Row{}
 	for _, q := range c.questions {
 		s := &statement{query: q.Over(condition(q))}
 		s.query.Limit = pg.Lit(fmt.Sprint(limit - len(rows)))
@@ -138,10 +138,10 @@ func (c *call) explainRows(condition func(lower.Question) pg.Expr, limit int) ([
 
 // row explains the decisions of the action's conditions and rules for a row.
 func (c *call) row(f facts, arm string) Row {
-	x := Row{ID: f[rowID].(string), Arm: arm, Selected: f[isSelected] == true}
+	x := Row{ID: f[rowID].(string), Arm: arm, Selected: f[isSelected] == true, Wheres: []Clause{}, Rules: []Rule{}}
 	for _, w := range c.action.Wheres {
 		if f[w] == true {
-			x.Wheres = append(x.Wheres, Clause{Text: w.Text, Span: w.Span, Value: f.truth(w.Expression), Operands: operands(w.Expression, f)})
+			x.Wheres = append(x.Wheres, Clause{Text: w.Text, Place: placeOf(w.Span), Value: f.truth(w.Expression), Operands: operands(w.Expression, f)})
 		}
 	}
 	for _, rule := range c.action.Rules {

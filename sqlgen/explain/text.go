@@ -1,20 +1,20 @@
 package explain
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
-	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // Text returns an explanation for people: the answer, then the rules with their clauses,
 // for each row or, if no row matters, before one is read.
 func Text(e *Explanation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s of %s) called by %s\n", e.Action.Name, e.Action.Kind, owner(e), e.Caller.show())
+	fmt.Fprintf(&b, "%s (%s of %s) called by %s\n", e.Action, e.Kind, e.Model, e.Caller.show())
 	if e.Status != 0 {
 		fmt.Fprintf(&b, "%d, %s\n", e.Status, e.Outcome)
 	} else {
@@ -25,7 +25,7 @@ func Text(e *Explanation) string {
 		writeRules(&b, e.Rules)
 	}
 	for _, v := range e.Validations {
-		fmt.Fprintf(&b, "\n@validate at %s: %s\n  %s\n", place(v.Validation.Span), v.Value, v.Validation.Text)
+		fmt.Fprintf(&b, "\n@validate at %s: %s\n  %s\n", v.Place, v.Value, v.Text)
 	}
 	for _, r := range e.Rows {
 		writeRow(&b, e, r)
@@ -39,16 +39,8 @@ func Text(e *Explanation) string {
 	return b.String()
 }
 
-// owner returns the name of the model or union of the action.
-func owner(e *Explanation) string {
-	if e.Action.Union != nil {
-		return e.Action.Union.Name
-	}
-	return e.Action.Model.Name
-}
-
-func (c Caller) show() string {
-	if c.ID == "" {
+func (c *Caller) show() string {
+	if c == nil {
 		return "an anonymous caller"
 	}
 	text := c.ID
@@ -61,10 +53,6 @@ func (c Caller) show() string {
 	return text + ", without any role"
 }
 
-func place(s syntax.Span) string {
-	return fmt.Sprintf("%s:%d:%d", s.File.Name, s.Start.Line, s.Start.Column)
-}
-
 func writeRow(b *strings.Builder, e *Explanation, r Row) {
 	name := r.ID
 	if r.Arm != "" {
@@ -75,13 +63,13 @@ func writeRow(b *strings.Builder, e *Explanation, r Row) {
 		fmt.Fprintf(b, "\nrow %s: the conditions of the action leave it out\n", name)
 	case r.Admitted:
 		fmt.Fprintf(b, "\nrow %s: admitted\n", name)
-	case e.Action.Kind == model.List:
+	case e.Kind == model.List:
 		fmt.Fprintf(b, "\nrow %s: left out\n", name)
 	default:
 		fmt.Fprintf(b, "\nrow %s: refused\n", name)
 	}
 	for _, w := range r.Wheres {
-		fmt.Fprintf(b, "  @where at %s: %s\n", place(w.Span), w.Value)
+		fmt.Fprintf(b, "  @where at %s: %s\n", w.Place, w.Value)
 		writeClauses(b, []Clause{w})
 	}
 	if e.Early == expr.Unknown {
@@ -91,7 +79,7 @@ func writeRow(b *strings.Builder, e *Explanation, r Row) {
 
 func writeRules(b *strings.Builder, rules []Rule) {
 	for _, r := range rules {
-		fmt.Fprintf(b, "  @permission at %s: %s\n", place(r.Rule.Span), r.Value)
+		fmt.Fprintf(b, "  @permission at %s: %s\n", r.Place, r.Value)
 		if len(r.Roles) > 0 {
 			fmt.Fprintf(b, "    roles: %s\n", strings.Join(r.Roles, ", "))
 		}
@@ -118,8 +106,17 @@ func writeClauses(b *strings.Builder, clauses []Clause) {
 		line := fmt.Sprintf("    %-*s  %-7s", column, strings.Repeat("  ", c.Depth)+c.Text, c.Value)
 		var operands []string
 		for _, o := range c.Operands {
-			operands = append(operands, o.Text+": "+o.show())
+			operands = append(operands, o.Text+": "+o.Value)
 		}
 		b.WriteString(strings.TrimRight(line+"  "+strings.Join(operands, "; "), " ") + "\n")
 	}
+}
+
+// JSON returns an explanation for scripts.
+func JSON(e *Explanation) []byte {
+	text, err := json.MarshalIndent(e, "", "  ")
+	if err != nil {
+		panic(fmt.Sprintf("explain: write an explanation: %v", err))
+	}
+	return append(text, '\n')
 }

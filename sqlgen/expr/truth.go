@@ -14,6 +14,9 @@ const (
 // String returns the value in lower case.
 func (t Truth) String() string { return [...]string{"false", "unknown", "true"}[t] }
 
+// MarshalText returns the value in lower case.
+func (t Truth) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
 // And returns t && u.
 func (t Truth) And(u Truth) Truth { return min(t, u) }
 
