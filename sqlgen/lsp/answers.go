@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 
 	"github.com/sternpost/sternpost/sqlgen"
@@ -11,6 +10,8 @@ import (
 
 // view is the basis of an answer: a document and the project around it.
 type view struct {
+	server  *server
+	client  initializeParams
 	project *project
 	sources *sqlgen.Project
 	index   *index
@@ -27,7 +28,7 @@ func (s *server) view(uri string) *view {
 		s.mu.Unlock()
 		return nil
 	}
-	p, units := k.snapshot(), s.units
+	p, client, units := k.snapshot(), s.client, s.units
 	s.mu.Unlock()
 
 	sources, err := p.sources()
@@ -39,7 +40,7 @@ func (s *server) view(uri string) *view {
 	if file == nil {
 		return nil // the configuration
 	}
-	return &view{project: p, sources: sources, index: x, file: file, lines: newLines(file.Source.Text, units)}
+	return &view{server: s, client: client, project: p, sources: sources, index: x, file: file, lines: newLines(file.Source.Text, units)}
 }
 
 // symbolAt returns the place at a position and the meaning of the word there, nil if
@@ -57,11 +58,7 @@ func (v *view) location(span syntax.Span) location {
 
 func fenced(code string) string { return "```stern\n" + code + "\n```" }
 
-func (s *server) hover(_ context.Context, p positionParams) (*hover, error) {
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return nil, nil
-	}
+func (v *view) hover(p positionParams) (*hover, error) {
 	at, y := v.symbolAt(p.Position)
 	if y == nil {
 		return nil, nil
@@ -76,11 +73,7 @@ func (s *server) hover(_ context.Context, p positionParams) (*hover, error) {
 	return &hover{markup{"markdown", text}, v.lines.textRange(at.start, at.end)}, nil
 }
 
-func (s *server) definition(_ context.Context, p positionParams) (*location, error) {
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return nil, nil
-	}
+func (v *view) definition(p positionParams) (*location, error) {
 	at, y := v.symbolAt(p.Position)
 	if y == nil || y.span.File == nil {
 		return nil, nil
@@ -96,18 +89,14 @@ func (s *server) definition(_ context.Context, p positionParams) (*location, err
 
 // completion answers with all names that are possible; the editor keeps those that
 // begin like the word.
-func (s *server) completion(_ context.Context, p positionParams) ([]completionItem, error) {
+func (v *view) completion(p positionParams) ([]completionItem, error) {
 	items := []completionItem{}
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return items, nil
-	}
 	offset := v.lines.offset(p.Position)
 	at := spotAt(v.file, offset)
 	for i, y := range v.index.offers(at) {
 		item := completionItem{
 			Label:    y.name,
-			Kind:     y.class.completionKind(),
+			Kind:     classes[y.class].completion,
 			Detail:   y.detail,
 			SortText: fmt.Sprintf("%04d", i),
 			TextEdit: textEdit{v.lines.textRange(at.start, offset), y.name},
@@ -128,11 +117,7 @@ func (s *server) completion(_ context.Context, p positionParams) ([]completionIt
 
 // formatting answers with one edit of the lines that change. A file that does
 // not parse stays as it is.
-func (s *server) formatting(_ context.Context, p documentParams) ([]textEdit, error) {
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return nil, nil
-	}
+func (v *view) formatting(p documentParams) ([]textEdit, error) {
 	before, after := v.file.Source.Text, syntax.Format(v.file)
 	if bytes.Equal(before, after) {
 		return []textEdit{}, nil
@@ -154,12 +139,8 @@ func (s *server) formatting(_ context.Context, p documentParams) ([]textEdit, er
 	return []textEdit{{v.lines.textRange(start, len(before)-same), string(after[start : len(after)-same])}}, nil
 }
 
-func (s *server) documentSymbols(_ context.Context, p documentParams) ([]documentSymbol, error) {
-	symbols := []documentSymbol{}
-	if v := s.view(p.TextDocument.URI); v != nil {
-		symbols = append(symbols, v.symbols()...)
-	}
-	return symbols, nil
+func (v *view) documentSymbols(documentParams) ([]documentSymbol, error) {
+	return append([]documentSymbol{}, v.symbols()...), nil
 }
 
 // symbols returns what a file declares.
@@ -193,7 +174,7 @@ func (v *view) symbol(name *syntax.Ident, c class, detail string, whole syntax.N
 	return documentSymbol{
 		Name:           name.Name,
 		Detail:         detail,
-		Kind:           c.symbolKind(),
+		Kind:           classes[c].symbol,
 		Range:          v.lines.textRange(span.Start.Offset, span.End.Offset),
 		SelectionRange: v.lines.textRange(nameSpan.Start.Offset, nameSpan.End.Offset),
 		Children:       children,

@@ -82,6 +82,13 @@ func start(t *testing.T) *client {
 	return c
 }
 
+// initializeResult is what tests read of the answer to initialize.
+type initializeResult struct {
+	Capabilities struct {
+		PositionEncoding encoding `json:"positionEncoding"`
+	} `json:"capabilities"`
+}
+
 // initialize sends initialize and initialized.
 func (c *client) initialize(capabilities any) initializeResult {
 	c.t.Helper()
@@ -268,7 +275,7 @@ func shown(list []diagnostic) string {
 
 // at returns the parameters of a request about a position.
 func at(uri string, p position) positionParams {
-	return positionParams{TextDocument: documentID{uri}, Position: p}
+	return positionParams{documentParams{documentID{uri}}, p}
 }
 
 // cursor returns a text without its mark, and the position of the mark.

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -18,19 +17,18 @@ type remedy struct {
 }
 
 // codeActions answers with the remedies for the diagnostics in a range.
-func (s *server) codeActions(_ context.Context, p codeActionParams) ([]codeAction, error) {
+func (v *view) codeActions(p codeActionParams) ([]codeAction, error) {
 	actions := []codeAction{}
-	v := s.view(p.TextDocument.URI)
-	if v == nil || len(p.Context.Only) > 0 && !slices.Contains(p.Context.Only, "quickfix") {
+	if len(p.Context.Only) > 0 && !slices.Contains(p.Context.Only, "quickfix") {
 		return actions, nil
 	}
 	start, end := v.lines.offset(p.Range.Start), v.lines.offset(p.Range.End)
-	for _, d := range s.compile(v.project.key, v.sources).errs {
+	for _, d := range v.server.compile(v.project.key, v.sources).errs {
 		if d.Span.File == nil || d.Span.File.Name != v.file.Source.Name || d.Span.End.Offset < start || d.Span.Start.Offset > end {
 			continue
 		}
 		for _, r := range v.remedies(d) {
-			edit, err := s.workspaceEdit(v, r.change)
+			edit, err := v.edit(r.change)
 			if err != nil {
 				continue // not by this editor
 			}

@@ -104,11 +104,7 @@ func partOf(c *sqlgen.Compiled, name string) *pg.Database {
 // implementation answers with where a thing is in SQL: an action in its file of custom
 // code and in its generated functions, a model in its table, a field in its column. The
 // documents that the server makes are named to editors that can ask for them.
-func (s *server) implementation(_ context.Context, p positionParams) ([]location, error) {
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return nil, nil
-	}
+func (v *view) implementation(p positionParams) ([]location, error) {
 	found := []location{}
 	name, _ := v.nameAt(p.Position)
 	if name == nil {
@@ -120,13 +116,10 @@ func (s *server) implementation(_ context.Context, p positionParams) ([]location
 			found = append(found, *l)
 		}
 	}
-	s.mu.Lock()
-	opens := s.client.opensGenerated()
-	s.mu.Unlock()
-	if !opens || v.project.dir == "" || b.decl == nil {
+	if !v.client.opensGenerated() || v.project.dir == "" || b.decl == nil {
 		return found, nil
 	}
-	if c := s.compile(v.project.key, v.sources); c.sound != nil {
+	if c := v.server.compile(v.project.key, v.sources); c.sound != nil {
 		of := declaredName(b.decl).Name
 		if b.action != nil {
 			of = b.action.Name.Name

@@ -1,8 +1,6 @@
 package lsp
 
 import (
-	"context"
-
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -10,14 +8,10 @@ import (
 
 // inlayHints answers with the types of the columns that the fields in a range have, as
 // sternpost build prints them: of the project as it is, or as it was when it compiled.
-func (s *server) inlayHints(_ context.Context, p rangeParams) ([]inlayHint, error) {
+func (v *view) inlayHints(p rangeParams) ([]inlayHint, error) {
 	hints := []inlayHint{}
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return hints, nil
-	}
 	start, end := v.lines.offset(p.Range.Start), v.lines.offset(p.Range.End)
-	c := s.compile(v.project.key, v.sources)
+	c := v.server.compile(v.project.key, v.sources)
 	if c.sound == nil {
 		return hints, nil
 	}

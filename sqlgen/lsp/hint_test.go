@@ -25,7 +25,7 @@ func TestInlayHints(t *testing.T) {
 		uri, text := c.openFile(appDir(app), app+".stern")
 		var hints []inlayHint
 		whole := textRange{position{}, position{9999, 0}}
-		c.call("textDocument/inlayHint", rangeParams{documentID{uri}, whole}, &hints)
+		c.call("textDocument/inlayHint", rangeParams{documentParams{documentID{uri}}, whole}, &hints)
 		want := 0
 		for _, m := range compiled.Schema.Models {
 			for _, f := range m.Fields {
@@ -63,7 +63,7 @@ func TestInlayHintsInError(t *testing.T) {
 	ask := func(from, to int) []inlayHint {
 		t.Helper()
 		var hints []inlayHint
-		c.call("textDocument/inlayHint", rangeParams{documentID{uri}, textRange{position{from, 0}, position{to, 0}}}, &hints)
+		c.call("textDocument/inlayHint", rangeParams{documentParams{documentID{uri}}, textRange{position{from, 0}, position{to, 0}}}, &hints)
 		return hints
 	}
 	if got := ask(0, 9); len(got) != 0 {

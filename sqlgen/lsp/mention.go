@@ -151,3 +151,35 @@ func (v *view) nameAt(p position) (*syntax.Ident, *mention) {
 	}
 	return nil, nil
 }
+
+// references answers with every place in the project that names the thing at a
+// position, also as part of another name, such as a key.
+func (v *view) references(p referenceParams) ([]location, error) {
+	var found []location
+	for _, m := range v.mentionsAt(p.Position) {
+		if p.Context.IncludeDeclaration || !m.declares() {
+			found = append(found, v.location(m.span))
+		}
+	}
+	return found, nil
+}
+
+// highlights answers with the references in the document itself.
+func (v *view) highlights(p positionParams) ([]highlight, error) {
+	var found []highlight
+	for _, m := range v.mentionsAt(p.Position) {
+		if m.span.File == v.file.Source {
+			found = append(found, highlight{v.lines.textRange(m.span.Start.Offset, m.span.End.Offset)})
+		}
+	}
+	return found, nil
+}
+
+// mentionsAt returns every mention of the thing at a position.
+func (v *view) mentionsAt(p position) []mention {
+	name, _ := v.nameAt(p)
+	if name == nil {
+		return nil
+	}
+	return v.index.mentionsOf(name)
+}

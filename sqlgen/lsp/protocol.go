@@ -35,70 +35,11 @@ func (p *initializeParams) opensGenerated() bool {
 	return json.Unmarshal(p.InitializationOptions, &options) == nil && options.GeneratedDocuments
 }
 
-type initializeResult struct {
-	Capabilities serverCapabilities `json:"capabilities"`
-	ServerInfo   serverInfo         `json:"serverInfo"`
-}
-
-type serverInfo struct {
-	Name    string `json:"name"`
-	Version string `json:"version,omitempty"`
-}
-
-type serverCapabilities struct {
-	PositionEncoding           encoding              `json:"positionEncoding"`
-	TextDocumentSync           syncOptions           `json:"textDocumentSync"`
-	CompletionProvider         completionOptions     `json:"completionProvider"`
-	HoverProvider              bool                  `json:"hoverProvider"`
-	DefinitionProvider         bool                  `json:"definitionProvider"`
-	DocumentSymbolProvider     bool                  `json:"documentSymbolProvider"`
-	DocumentFormattingProvider bool                  `json:"documentFormattingProvider"`
-	ReferencesProvider         bool                  `json:"referencesProvider"`
-	DocumentHighlightProvider  bool                  `json:"documentHighlightProvider"`
-	WorkspaceSymbolProvider    bool                  `json:"workspaceSymbolProvider"`
-	RenameProvider             renameOptions         `json:"renameProvider"`
-	CodeActionProvider         codeActionOptions     `json:"codeActionProvider"`
-	ImplementationProvider     bool                  `json:"implementationProvider"`
-	InlayHintProvider          bool                  `json:"inlayHintProvider"`
-	SignatureHelpProvider      signatureHelpOptions  `json:"signatureHelpProvider"`
-	SemanticTokensProvider     semanticTokensOptions `json:"semanticTokensProvider"`
-}
-
-type syncOptions struct {
-	OpenClose bool `json:"openClose"`
-	Change    int  `json:"change"`
-	Save      bool `json:"save"`
-}
+// object is a message that is only written, in one place.
+type object = map[string]any
 
 // syncIncremental says that changes are sent, not whole documents.
 const syncIncremental = 2
-
-type completionOptions struct {
-	TriggerCharacters []string `json:"triggerCharacters"`
-}
-
-type codeActionOptions struct {
-	CodeActionKinds []string `json:"codeActionKinds"`
-}
-
-type signatureHelpOptions struct {
-	TriggerCharacters []string `json:"triggerCharacters"`
-}
-
-type semanticTokensOptions struct {
-	Legend legend `json:"legend"`
-	Range  bool   `json:"range"`
-	Full   bool   `json:"full"`
-}
-
-type legend struct {
-	TokenTypes     []string `json:"tokenTypes"`
-	TokenModifiers []string `json:"tokenModifiers"`
-}
-
-type renameOptions struct {
-	PrepareProvider bool `json:"prepareProvider"`
-}
 
 type position struct {
 	Line      int `json:"line"`
@@ -128,9 +69,11 @@ type documentParams struct {
 	TextDocument documentID `json:"textDocument"`
 }
 
+func (p documentParams) uri() string { return p.TextDocument.URI }
+
 type positionParams struct {
-	TextDocument documentID `json:"textDocument"`
-	Position     position   `json:"position"`
+	documentParams
+	Position position `json:"position"`
 }
 
 type openParams struct {
@@ -211,8 +154,8 @@ type highlight struct {
 }
 
 type rangeParams struct {
-	TextDocument documentID `json:"textDocument"`
-	Range        textRange  `json:"range"`
+	documentParams
+	Range textRange `json:"range"`
 }
 
 type codeActionParams struct {
@@ -290,7 +233,7 @@ type renamedRange struct {
 // supports.
 type workspaceEdit struct {
 	Changes         map[string][]textEdit `json:"changes,omitempty"`
-	DocumentChanges []any                 `json:"documentChanges,omitempty"` // *documentEdit, *fileRename, *fileCreation
+	DocumentChanges []any                 `json:"documentChanges,omitempty"` // *documentEdit, or an object: a file to rename or create
 }
 
 type documentEdit struct {
@@ -303,22 +246,6 @@ type versionedID struct {
 	Version *int   `json:"version"` // nil means that the file is not open
 }
 
-type fileRename struct {
-	Kind   string `json:"kind"` // rename
-	OldURI string `json:"oldUri"`
-	NewURI string `json:"newUri"`
-}
-
-type fileCreation struct {
-	Kind string `json:"kind"` // create
-	URI  string `json:"uri"`
-}
-
-type showMessageParams struct {
-	Type    int    `json:"type"`
-	Message string `json:"message"`
-}
-
 // messageWarning is the type of a message that warns.
 const messageWarning = 2
 
@@ -329,24 +256,6 @@ type documentSymbol struct {
 	Range          textRange        `json:"range"`
 	SelectionRange textRange        `json:"selectionRange"`
 	Children       []documentSymbol `json:"children,omitempty"`
-}
-
-type registrationParams struct {
-	Registrations []registration `json:"registrations"`
-}
-
-type registration struct {
-	ID      string       `json:"id"`
-	Method  string       `json:"method"`
-	Options watchOptions `json:"registerOptions"`
-}
-
-type watchOptions struct {
-	Watchers []fileWatcher `json:"watchers"`
-}
-
-type fileWatcher struct {
-	GlobPattern string `json:"globPattern"`
 }
 
 // class is the kind of thing that a name means; editors show an icon for it.
@@ -368,18 +277,14 @@ const (
 	classValue
 )
 
-// completionKind returns the class in the numbers of completion items.
-func (c class) completionKind() int {
-	return [...]int{
-		classKeyword: 14, classModel: 7, classMessage: 22, classEnum: 13, classEnumValue: 20, classScalar: 25,
-		classRole: 8, classAPI: 9, classField: 5, classAction: 2, classArm: 10, classAttribute: 10, classValue: 6,
-	}[c]
-}
-
-// symbolKind returns the class in the numbers of document symbols.
-func (c class) symbolKind() int {
-	return [...]int{
-		classKeyword: 20, classModel: 5, classMessage: 23, classEnum: 10, classEnumValue: 22, classScalar: 26,
-		classRole: 11, classAPI: 2, classField: 8, classAction: 6, classArm: 7, classAttribute: 7, classValue: 13,
-	}[c]
+// classes are the classes in the numbers of completion items and of document symbols, and in the names of semantic
+// tokens.
+var classes = [...]struct {
+	completion, symbol int
+	token              string
+}{
+	classKeyword: {14, 20, "keyword"}, classModel: {7, 5, "class"}, classMessage: {22, 23, "struct"}, classEnum: {13, 10, "enum"},
+	classEnumValue: {20, 22, "enumMember"}, classScalar: {25, 26, "type"}, classRole: {8, 11, "type"}, classAPI: {9, 2, "namespace"},
+	classField: {5, 8, "property"}, classAction: {2, 6, "method"}, classArm: {10, 7, "property"},
+	classAttribute: {10, 7, "decorator"}, classValue: {6, 13, "variable"},
 }

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -41,11 +40,7 @@ func (v *view) renamable(p position) (*syntax.Ident, *mention, error) {
 	return name, m, nil
 }
 
-func (s *server) prepareRename(_ context.Context, p positionParams) (*renamedRange, error) {
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return nil, nil
-	}
+func (v *view) prepareRename(p positionParams) (*renamedRange, error) {
 	name, m, err := v.renamable(p.Position)
 	if err != nil {
 		return nil, err
@@ -55,11 +50,7 @@ func (s *server) prepareRename(_ context.Context, p positionParams) (*renamedRan
 
 // rename answers with the edits that rename a thing in the whole project. The project
 // must compile after them, and each other name must keep its meaning.
-func (s *server) rename(_ context.Context, p renameParams) (*workspaceEdit, error) {
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return nil, nil
-	}
+func (v *view) rename(p renameParams) (*workspaceEdit, error) {
 	name, _, err := v.renamable(p.Position)
 	if err != nil {
 		return nil, err
@@ -77,9 +68,9 @@ func (s *server) rename(_ context.Context, p renameParams) (*workspaceEdit, erro
 	if err := r.check(v.index); err != nil {
 		return nil, err
 	}
-	edit, err := s.workspaceEdit(v, r)
+	edit, err := v.edit(r)
 	if err == nil && len(r.beside) > 0 {
-		s.showMessage("%s is renamed in the schema. Look at %s by hand: the old name is there too.", name.Name, strings.Join(r.beside, ", "))
+		v.server.showMessage("%s is renamed in the schema. Look at %s by hand: the old name is there too.", name.Name, strings.Join(r.beside, ", "))
 	}
 	return edit, err
 }
@@ -238,11 +229,9 @@ func (r *rewriting) shift(file *syntax.Source, offset int) int {
 	return offset + by
 }
 
-// workspaceEdit puts a rewriting in the form that the client reads.
-func (s *server) workspaceEdit(v *view, r *rewriting) (*workspaceEdit, error) {
-	s.mu.Lock()
-	can := s.client.Capabilities.Workspace.WorkspaceEdit
-	s.mu.Unlock()
+// edit puts a rewriting in the form that the client reads.
+func (v *view) edit(r *rewriting) (*workspaceEdit, error) {
+	can := v.client.Capabilities.Workspace.WorkspaceEdit
 	if len(r.moved) > 0 && (!can.DocumentChanges || !slices.Contains(can.ResourceOperations, "rename")) {
 		return nil, refused("the action has a file of custom code, which has to be renamed with it, and this editor renames no files: rename both by hand")
 	}
@@ -275,20 +264,20 @@ func (s *server) workspaceEdit(v *view, r *rewriting) (*workspaceEdit, error) {
 			return nil, refused("this editor makes no files: make %s by hand", f.Name)
 		}
 		uri := v.project.uri(f.Name)
-		result.DocumentChanges = append(result.DocumentChanges, &fileCreation{"create", uri},
+		result.DocumentChanges = append(result.DocumentChanges, object{"kind": "create", "uri": uri},
 			&documentEdit{versionedID{URI: uri}, []textEdit{{textRange{}, string(f.Text)}}})
 	}
 	for _, f := range r.project.Functions {
 		if to := r.moved[f]; to != "" {
 			result.DocumentChanges = append(result.DocumentChanges,
-				&fileRename{"rename", v.project.uri(f.Name), uriOf(filepath.Join(v.project.dir, filepath.FromSlash(to)))})
+				object{"kind": "rename", "oldUri": v.project.uri(f.Name), "newUri": uriOf(filepath.Join(v.project.dir, filepath.FromSlash(to)))})
 		}
 	}
 	return result, nil
 }
 
 func (s *server) showMessage(format string, args ...any) {
-	if err := s.rpc.Notify(s.ctx, "window/showMessage", showMessageParams{messageWarning, fmt.Sprintf(format, args...)}); err != nil && s.ctx.Err() == nil {
+	if err := s.rpc.Notify(s.ctx, "window/showMessage", object{"type": messageWarning, "message": fmt.Sprintf(format, args...)}); err != nil && s.ctx.Err() == nil {
 		s.log("show a message: %v", err)
 	}
 }

@@ -113,25 +113,35 @@ func (s *server) methods() map[string]jrpc2.Handler {
 		"textDocument/didClose":           handler(s.didClose),
 		"textDocument/didSave":            handler(s.didSave),
 		"workspace/didChangeWatchedFiles": handler(s.filesChanged),
-		"textDocument/hover":              handler(s.hover),
-		"textDocument/definition":         handler(s.definition),
-		"textDocument/completion":         handler(s.completion),
-		"textDocument/documentSymbol":     handler(s.documentSymbols),
-		"textDocument/formatting":         handler(s.formatting),
-		"textDocument/references":         handler(s.references),
-		"textDocument/documentHighlight":  handler(s.highlights),
-		"textDocument/prepareRename":      handler(s.prepareRename),
-		"textDocument/rename":             handler(s.rename),
 		"workspace/symbol":                handler(s.workspaceSymbols),
-		"textDocument/codeAction":         handler(s.codeActions),
-		"textDocument/implementation":     handler(s.implementation),
-		"textDocument/inlayHint":          handler(s.inlayHints),
-		"textDocument/signatureHelp":      handler(s.signatureHelp),
 		"sternpost/generated":             handler(s.generated),
 
-		"textDocument/semanticTokens/full":  handler(s.semanticTokens),
-		"textDocument/semanticTokens/range": handler(s.semanticTokensRange),
+		"textDocument/hover":                about(s, (*view).hover),
+		"textDocument/definition":           about(s, (*view).definition),
+		"textDocument/completion":           about(s, (*view).completion),
+		"textDocument/documentSymbol":       about(s, (*view).documentSymbols),
+		"textDocument/formatting":           about(s, (*view).formatting),
+		"textDocument/references":           about(s, (*view).references),
+		"textDocument/documentHighlight":    about(s, (*view).highlights),
+		"textDocument/prepareRename":        about(s, (*view).prepareRename),
+		"textDocument/rename":               about(s, (*view).rename),
+		"textDocument/codeAction":           about(s, (*view).codeActions),
+		"textDocument/implementation":       about(s, (*view).implementation),
+		"textDocument/inlayHint":            about(s, (*view).inlayHints),
+		"textDocument/signatureHelp":        about(s, (*view).signatureHelp),
+		"textDocument/semanticTokens/full":  about(s, (*view).semanticTokens),
+		"textDocument/semanticTokens/range": about(s, (*view).semanticTokensRange),
 	}
+}
+
+// about makes a handler of a function that answers about an open document. Otherwise there is nothing to answer.
+func about[P interface{ uri() string }, R any](s *server, f func(*view, P) (R, error)) jrpc2.Handler {
+	return handler(func(_ context.Context, p P) (result R, err error) {
+		if v := s.view(p.uri()); v != nil {
+			return f(v, p)
+		}
+		return result, nil
+	})
 }
 
 // none is for absent parameters or an absent result.
@@ -193,31 +203,33 @@ func (s *server) log(format string, args ...any) {
 	fmt.Fprintf(s.options.Log, "sternpost lsp: "+format+"\n", args...)
 }
 
-func (s *server) initialize(_ context.Context, p initializeParams) (initializeResult, error) {
+func (s *server) initialize(_ context.Context, p initializeParams) (object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.current, s.client = phaseRunning, p
 	s.units = chooseEncoding(p.Capabilities.General.PositionEncodings)
-	return initializeResult{
-		Capabilities: serverCapabilities{
-			PositionEncoding:           s.units,
-			TextDocumentSync:           syncOptions{OpenClose: true, Change: syncIncremental, Save: true},
-			CompletionProvider:         completionOptions{TriggerCharacters: []string{".", "@"}},
-			HoverProvider:              true,
-			DefinitionProvider:         true,
-			DocumentSymbolProvider:     true,
-			DocumentFormattingProvider: true,
-			ReferencesProvider:         true,
-			DocumentHighlightProvider:  true,
-			WorkspaceSymbolProvider:    true,
-			RenameProvider:             renameOptions{PrepareProvider: true},
-			CodeActionProvider:         codeActionOptions{CodeActionKinds: []string{"quickfix"}},
-			ImplementationProvider:     true,
-			InlayHintProvider:          true,
-			SignatureHelpProvider:      signatureHelpOptions{TriggerCharacters: []string{"(", ","}},
-			SemanticTokensProvider:     semanticTokensOptions{Legend: legend{tokenTypes, tokenModifiers}, Range: true, Full: true},
+	return object{
+		"serverInfo": object{"name": "sternpost", "version": s.options.Version},
+		"capabilities": object{
+			"positionEncoding":           s.units,
+			"textDocumentSync":           object{"openClose": true, "change": syncIncremental, "save": true},
+			"completionProvider":         object{"triggerCharacters": []string{".", "@"}},
+			"hoverProvider":              true,
+			"definitionProvider":         true,
+			"documentSymbolProvider":     true,
+			"documentFormattingProvider": true,
+			"referencesProvider":         true,
+			"documentHighlightProvider":  true,
+			"workspaceSymbolProvider":    true,
+			"renameProvider":             object{"prepareProvider": true},
+			"codeActionProvider":         object{"codeActionKinds": []string{"quickfix"}},
+			"implementationProvider":     true,
+			"inlayHintProvider":          true,
+			"signatureHelpProvider":      object{"triggerCharacters": []string{"(", ","}},
+			"semanticTokensProvider": object{
+				"legend": object{"tokenTypes": tokenTypes, "tokenModifiers": tokenModifiers}, "range": true, "full": true,
+			},
 		},
-		ServerInfo: serverInfo{Name: "sternpost", Version: s.options.Version},
 	}, nil
 }
 
@@ -228,14 +240,14 @@ func (s *server) initialized(context.Context, none) (none, error) {
 	if !s.client.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration {
 		return none{}, nil
 	}
-	var watchers []fileWatcher
+	var watchers []object
 	for _, pattern := range []string{"**/*.{stern,keel}", "**/sternpost.yaml", "**/functions/*.sql"} {
-		watchers = append(watchers, fileWatcher{pattern})
+		watchers = append(watchers, object{"globPattern": pattern})
 	}
 	// The answer is read by the loop that waits for this handler.
 	go func() {
-		_, err := s.rpc.Callback(s.ctx, "client/registerCapability", registrationParams{[]registration{
-			{ID: "files", Method: "workspace/didChangeWatchedFiles", Options: watchOptions{watchers}},
+		_, err := s.rpc.Callback(s.ctx, "client/registerCapability", object{"registrations": []object{
+			{"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": object{"watchers": watchers}},
 		}})
 		if err != nil && s.ctx.Err() == nil {
 			s.log("ask to watch files: %v", err)

@@ -357,8 +357,13 @@ func TestWatchedFiles(t *testing.T) {
 	c := connect(t)
 	c.initialize(map[string]any{"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}}})
 	m := c.wait("registration", func(m message) bool { return m.Method == "client/registerCapability" })
-	var p registrationParams
-	if err := json.Unmarshal(m.Params, &p); err != nil || len(p.Registrations) != 1 || len(p.Registrations[0].Options.Watchers) != 3 {
+	var p struct {
+		Registrations []struct {
+			Method          string
+			RegisterOptions struct{ Watchers []struct{ GlobPattern string } }
+		}
+	}
+	if err := json.Unmarshal(m.Params, &p); err != nil || len(p.Registrations) != 1 || len(p.Registrations[0].RegisterOptions.Watchers) != 3 {
 		t.Errorf("registration: got %s, %v", m.Params, err)
 	}
 	c.send(map[string]any{"id": m.ID, "result": nil})

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,11 +22,7 @@ var signatureForms = map[string]string{
 
 // signatureHelp answers with the possible content of the parentheses around a place: the
 // arguments of an attribute or aggregate, or the inputs of an action.
-func (s *server) signatureHelp(_ context.Context, p positionParams) (*signatureHelp, error) {
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return nil, nil
-	}
+func (v *view) signatureHelp(p positionParams) (*signatureHelp, error) {
 	at := spotAt(v.file, v.lines.offset(p.Position))
 	switch {
 	case at.call != "":

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -20,15 +19,6 @@ const (
 	isBuiltIn
 )
 
-// tokenType returns the class in the names of semantic tokens.
-func (c class) tokenType() string {
-	return [...]string{
-		classKeyword: "keyword", classModel: "class", classMessage: "struct", classEnum: "enum", classEnumValue: "enumMember",
-		classScalar: "type", classRole: "type", classAPI: "namespace", classField: "property", classAction: "method",
-		classArm: "property", classAttribute: "decorator", classValue: "variable",
-	}[c]
-}
-
 // semanticToken is a stretch of a line with a type.
 type semanticToken struct {
 	start, end int
@@ -36,19 +26,11 @@ type semanticToken struct {
 	modifiers  int
 }
 
-func (s *server) semanticTokens(_ context.Context, p documentParams) (*semanticTokens, error) {
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return nil, nil
-	}
+func (v *view) semanticTokens(p documentParams) (*semanticTokens, error) {
 	return v.encoded(v.tokens(0, len(v.file.Source.Text))), nil
 }
 
-func (s *server) semanticTokensRange(_ context.Context, p rangeParams) (*semanticTokens, error) {
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return nil, nil
-	}
+func (v *view) semanticTokensRange(p rangeParams) (*semanticTokens, error) {
 	return v.encoded(v.tokens(v.lines.offset(p.Range.Start), v.lines.offset(p.Range.End))), nil
 }
 
@@ -111,7 +93,7 @@ func (v *view) typeOf(s *spot) (typ string, modifiers int) {
 	if y.span.File == nil && y.class != classKeyword {
 		modifiers |= isBuiltIn
 	}
-	return y.class.tokenType(), modifiers
+	return classes[y.class].token, modifiers
 }
 
 // eachLine passes on the part of a stretch that is on each line.

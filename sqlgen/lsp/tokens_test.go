@@ -71,7 +71,7 @@ role keyword|Staff type declaration|domains keyword|"a.example" string`
 		}
 	}
 	// A range answers the tokens of its lines.
-	c.call("textDocument/semanticTokens/range", rangeParams{documentID{"untitled:a"}, textRange{position{3, 0}, position{4, 0}}}, &tokens)
+	c.call("textDocument/semanticTokens/range", rangeParams{documentParams{documentID{"untitled:a"}}, textRange{position{3, 0}, position{4, 0}}}, &tokens)
 	if got := strings.Join(decoded(text, tokens.Data), "|"); got != "title property declaration|Text type defaultLibrary|unique decorator defaultLibrary" {
 		t.Errorf("range: got %s", got)
 	}
