@@ -45,8 +45,8 @@ func (s *server) view(uri string) *view {
 
 // symbolAt returns the place at a position and the meaning of the word there, nil if
 // that is not known.
-func (v *view) symbolAt(p position) (*spot, *symbol) {
-	at := spotAt(v.file, v.lines.offset(p))
+func (v *view) symbolAt(p position) (*cursor, *symbol) {
+	at := cursorAt(v.file, v.lines.offset(p))
 	return at, v.index.resolve(at)
 }
 
@@ -78,7 +78,7 @@ func (v *view) definition(p positionParams) (*location, error) {
 	if y == nil || y.span.File == nil {
 		return nil, nil
 	}
-	if a := v.index.bearer(y.spelling.name()).action; a != nil && y.span.File == v.file.Source && y.span.Start.Offset == at.start {
+	if a := v.index.declarationOf(y.spelling.name()).action; a != nil && y.span.File == v.file.Source && y.span.Start.Offset == at.start {
 		if code := v.codeOf(a); code != nil {
 			return code, nil // from an action to its code
 		}
@@ -92,7 +92,7 @@ func (v *view) definition(p positionParams) (*location, error) {
 func (v *view) completion(p positionParams) ([]completionItem, error) {
 	items := []completionItem{}
 	offset := v.lines.offset(p.Position)
-	at := spotAt(v.file, offset)
+	at := cursorAt(v.file, offset)
 	for i, y := range v.index.offers(at) {
 		item := completionItem{
 			Label:    y.name,

@@ -9,7 +9,7 @@ import (
 )
 
 // resolve returns the meaning of the word at a place, or nil.
-func (x *index) resolve(s *spot) *symbol {
+func (x *index) resolve(s *cursor) *symbol {
 	switch {
 	case s.word == "":
 		return nil
@@ -22,7 +22,7 @@ func (x *index) resolve(s *spot) *symbol {
 }
 
 // candidates returns the possible names at a place.
-func (x *index) candidates(s *spot) []*symbol {
+func (x *index) candidates(s *cursor) []*symbol {
 	symbols := x.roots(s)
 	for _, step := range s.path {
 		y := named(symbols, step)
@@ -35,7 +35,7 @@ func (x *index) candidates(s *spot) []*symbol {
 }
 
 // roots returns the possible beginnings of a path at a place.
-func (x *index) roots(s *spot) []*symbol {
+func (x *index) roots(s *cursor) []*symbol {
 	isUnion := s.keyword == "union"
 	switch s.slot {
 	case slotDeclaration:
@@ -78,7 +78,7 @@ func kinds(inUnion bool) []*symbol {
 }
 
 // clauses returns the clauses that may follow the inputs of an action of its kind.
-func clauses(s *spot) []*symbol {
+func clauses(s *cursor) []*symbol {
 	switch s.name(0) {
 	case "create", "update":
 		return wordSymbols(clauseWords.only("with"), classKeyword)
@@ -89,7 +89,7 @@ func clauses(s *spot) []*symbol {
 }
 
 // fieldTypes returns the types that a field or labelled input can have.
-func (x *index) fieldTypes(s *spot) []*symbol {
+func (x *index) fieldTypes(s *cursor) []*symbol {
 	symbols := wordSymbols(scalarWords, classScalar)
 	inInput := s.block == "actions"
 	for _, d := range x.types {
@@ -131,7 +131,7 @@ func (x *index) models(withUnions bool) []*symbol {
 
 // inputRoots returns the possible beginnings of an input: a field of the action's
 // model, or as the only one of a read or write, and in returns, a message.
-func (x *index) inputRoots(s *spot) []*symbol {
+func (x *index) inputRoots(s *cursor) []*symbol {
 	symbols := x.fieldSymbols(ownerName(s))
 	if kind := s.name(0); kind == "read" || kind == "write" {
 		for _, d := range x.types {
@@ -144,7 +144,7 @@ func (x *index) inputRoots(s *spot) []*symbol {
 	return symbols
 }
 
-func ownerName(s *spot) string {
+func ownerName(s *cursor) string {
 	if s.owner == nil {
 		return ""
 	}
@@ -152,7 +152,7 @@ func ownerName(s *spot) string {
 }
 
 // actions returns the actions of the model that an api lists at a place.
-func (x *index) actions(s *spot) []*symbol {
+func (x *index) actions(s *cursor) []*symbol {
 	modelName := apiModelAt(s)
 	var symbols []*symbol
 	if modelName == "Identity" {
@@ -169,7 +169,7 @@ func (x *index) actions(s *spot) []*symbol {
 }
 
 // apiModelAt returns the model of an api around a place.
-func apiModelAt(s *spot) string {
+func apiModelAt(s *cursor) string {
 	for _, d := range s.file.Decls {
 		api, ok := d.(*syntax.API)
 		if !ok {
@@ -185,7 +185,7 @@ func apiModelAt(s *spot) string {
 }
 
 // arguments returns the possible names in the arguments of an attribute.
-func (x *index) arguments(s *spot) []*symbol {
+func (x *index) arguments(s *cursor) []*symbol {
 	own := func() []*symbol { return x.fieldSymbols(ownerName(s)) }
 	labels := func(names ...string) []*symbol {
 		if !s.first && !s.isLabel {
@@ -240,7 +240,7 @@ func (x *index) arguments(s *spot) []*symbol {
 }
 
 // relationFields returns the fields by which the type of a field leads back.
-func (x *index) relationFields(s *spot) []*symbol {
+func (x *index) relationFields(s *cursor) []*symbol {
 	return slices.DeleteFunc(x.fieldSymbols(s.name(1)), func(y *symbol) bool {
 		return x.walkPath(s.name(1), []string{y.name}).typeName != ownerName(s)
 	})
@@ -274,7 +274,7 @@ func relations(symbols []*symbol) []*symbol {
 }
 
 // defaults returns the possible values of a @default.
-func (x *index) defaults(s *spot) []*symbol {
+func (x *index) defaults(s *cursor) []*symbol {
 	symbols := wordSymbols(literalWords, classValue)
 	if _, isEnum := x.declaration(s.name(1)).(*syntax.Enum); isEnum {
 		symbols = append(symbols, x.typeSymbol(x.declaration(s.name(1))))
@@ -286,7 +286,7 @@ func (x *index) defaults(s *spot) []*symbol {
 
 // expressionRoots returns the possible beginnings of a path in an expression: the row,
 // the inputs, ctx and enums, as far as they can be named there.
-func (x *index) expressionRoots(s *spot) []*symbol {
+func (x *index) expressionRoots(s *cursor) []*symbol {
 	row, withContext := ownerName(s), true
 	switch {
 	case s.block == "expression": // of a role
@@ -319,7 +319,7 @@ func (x *index) expressionRoots(s *spot) []*symbol {
 
 // inputSymbols returns the inputs of the action around a place, by their names in
 // expressions.
-func (x *index) inputSymbols(s *spot) []*symbol {
+func (x *index) inputSymbols(s *cursor) []*symbol {
 	if s.block != "actions" || len(s.item) < 2 {
 		return nil
 	}
@@ -381,7 +381,7 @@ func (x *index) fieldPath(owner string, steps []string) []*field {
 }
 
 // declared returns the thing whose declaration has its name at a place.
-func (x *index) declared(s *spot) *symbol {
+func (x *index) declared(s *cursor) *symbol {
 	var symbols []*symbol
 	switch {
 	case s.block == "file" || s.keyword == "":

@@ -278,8 +278,8 @@ func at(uri string, p position) positionParams {
 	return positionParams{documentParams{documentID{uri}}, p}
 }
 
-// cursor returns a text without its mark, and the position of the mark.
-func cursor(t *testing.T, text string) (string, position) {
+// unmark returns a text without its mark, and the position of the mark.
+func unmark(t *testing.T, text string) (string, position) {
 	t.Helper()
 	before, after, found := strings.Cut(text, "¦")
 	if !found {

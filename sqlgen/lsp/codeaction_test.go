@@ -23,7 +23,7 @@ type rawAction struct {
 func actionsAt(t *testing.T, files map[string]string) (dir string, list []rawAction) {
 	t.Helper()
 	marked := strings.TrimLeft(files["schema.stern"], "\n")
-	text, p := cursor(t, marked)
+	text, p := unmark(t, marked)
 	files["schema.stern"] = text
 	dir = folder(t, files)
 	c := connect(t)

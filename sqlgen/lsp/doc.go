@@ -8,9 +8,9 @@
 //
 // The package checks nothing itself: diagnostics are those of sqlgen.Compile. Names are
 // resolved on the syntax trees of the parts that parse (index.go), at a place that the
-// tokens before it determine (spot.go), so that the current line need not parse. One
+// tokens before it determine (cursor.go), so that the current line need not parse. One
 // function (candidates.go) lists the possible names at a place: hover and definition look
 // a name up in it, and completion lists those that the compiler does not refuse there
 // (offer.go). The spelling of a name tells which declared names it is made of. References
-// and renames follow from that (mention.go, rename.go).
+// and renames follow from that (reference.go, rename.go).
 package lsp

@@ -110,7 +110,7 @@ func (v *view) implementation(p positionParams) ([]location, error) {
 	if name == nil {
 		return found, nil
 	}
-	b := v.index.bearer(name)
+	b := v.index.declarationOf(name)
 	if b.action != nil {
 		if l := v.codeOf(b.action); l != nil {
 			found = append(found, *l)
@@ -133,7 +133,7 @@ func (v *view) implementation(p positionParams) ([]location, error) {
 }
 
 // searched returns the pattern of something in the generated SQL.
-func searched(c *sqlgen.Compiled, b bearer) *regexp.Regexp {
+func searched(c *sqlgen.Compiled, b declaration) *regexp.Regexp {
 	if b.action != nil {
 		return regexp.MustCompile(`(?m)^create function api\.(\S*?)\(`)
 	}

@@ -20,8 +20,8 @@ type index struct {
 	roles    []*syntax.Role
 	identity []*field
 
-	known     map[string][]*field // the fields of models that were asked for
-	mentioned []mention           // nil until they are asked for
+	known      map[string][]*field // the fields of models that were asked for
+	referenced []reference         // nil until they are asked for
 }
 
 // field is something that a path can name in a row or message.

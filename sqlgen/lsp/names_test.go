@@ -70,7 +70,7 @@ func union(text string) string {
 func openAt(t *testing.T, text string) (c *client, uri string, p position) {
 	t.Helper()
 	dir := folder(t, map[string]string{"library.stern": library, "sternpost.yaml": libraryConfig})
-	text, p = cursor(t, text)
+	text, p = unmark(t, text)
 	c, uri = start(t), uriOf(filepath.Join(dir, "schema.stern"))
 	c.open(uri, text)
 	return c, uri, p
@@ -279,7 +279,7 @@ func TestCompletionEdits(t *testing.T) {
 			t.Errorf("%s: got %s, want %s among them", test.text, labels(items), test.label)
 			continue
 		}
-		text, _ := cursor(t, test.text)
+		text, _ := unmark(t, test.text)
 		if got := apply(text, []textEdit{items[i].TextEdit}); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.text, got, test.want)
 		}
@@ -405,7 +405,7 @@ func TestDefinition(t *testing.T) {
 			c.call("textDocument/definition", at(uri, p), &l)
 			got := ""
 			if l != nil {
-				text, _ := cursor(t, test.text)
+				text, _ := unmark(t, test.text)
 				name := filepath.Base(l.URI)
 				if name == "library.stern" {
 					text = strings.TrimLeft(library, "\n")
@@ -486,7 +486,7 @@ func TestEveryName(t *testing.T) {
 			continue // former names stand for nothing
 		}
 		for _, offset := range []int{token.Span.Start.Offset, token.Span.End.Offset} {
-			s := spotAt(file, offset)
+			s := cursorAt(file, offset)
 			y := x.resolve(s)
 			if s.word != token.Text || y == nil || y.name != token.Text {
 				t.Errorf("%s: %s: got %q, %+v", token.Span.Start, token.Text, s.word, y)
@@ -506,7 +506,7 @@ func TestHalfWritten(t *testing.T) {
 	for end := 0; end <= len(sample); end += 3 {
 		x, file := sampleFile(sample[:end])
 		for offset := max(0, end-20); offset <= end; offset++ {
-			s := spotAt(file, offset)
+			s := cursorAt(file, offset)
 			if s.start > offset || s.end < offset || sample[s.start:s.end] != s.word {
 				t.Errorf("written up to %d, at %d: got the word %q from %d to %d", end, offset, s.word, s.start, s.end)
 			}
@@ -533,11 +533,11 @@ func TestHalfWrittenWords(t *testing.T) {
 	missed := map[string]bool{}
 	for _, token := range file.Tokens {
 		start := token.Span.Start.Offset
-		if named(whole.candidates(spotAt(file, start)), token.Text) == nil {
+		if named(whole.candidates(cursorAt(file, start)), token.Text) == nil {
 			continue // a name that is declared here, or no word
 		}
 		x, half := sampleFile(sample[:start])
-		if named(x.candidates(spotAt(half, start)), token.Text) != nil {
+		if named(x.candidates(cursorAt(half, start)), token.Text) != nil {
 			continue
 		}
 		missed[token.Text] = true
@@ -562,7 +562,7 @@ func TestHalfWrittenPaths(t *testing.T) {
 		end := token.Span.End.Offset
 		rest := sample[end:]
 		x, half := sampleFile(sample[:end] + "\n" + rest[strings.Index(rest, "\n")+1:])
-		if name := file.Tokens[i+1].Text; named(x.candidates(spotAt(half, end)), name) == nil {
+		if name := file.Tokens[i+1].Text; named(x.candidates(cursorAt(half, end)), name) == nil {
 			t.Errorf("%s: %s is not offered behind the dot", token.Span.Start, name)
 		}
 	}
@@ -577,7 +577,7 @@ func FuzzSpot(f *testing.F) {
 		if offset < 0 || offset > len(text) {
 			offset = len(text)
 		}
-		s := spotAt(file, offset)
+		s := cursorAt(file, offset)
 		x.candidates(s)
 		x.resolve(s)
 		if s.start > offset || s.end < offset || text[s.start:s.end] != s.word {
@@ -751,7 +751,7 @@ func TestAttributesAreOffered(t *testing.T) {
 		before, after, _ := strings.Cut(c.template, "#")
 		x, file := sampleFile(before + after)
 		var got []string
-		for _, y := range x.offers(spotAt(file, len(before))) {
+		for _, y := range x.offers(cursorAt(file, len(before))) {
 			if y.class == classAttribute {
 				got = append(got, y.name)
 			}

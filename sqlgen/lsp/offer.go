@@ -19,14 +19,14 @@ const mostCompiled = 4 << 20
 // trial puts candidates in their place.
 type trial struct {
 	index    *index
-	spot     *spot
+	cursor   *cursor
 	before   []*syntax.Diagnostic // the errors without any candidate
 	compiled atomic.Int64         // bytes
 }
 
 // offers returns the candidates at a place that the compiler does not refuse there: it compiles
 // the project with each. Hover and definition know the others too.
-func (x *index) offers(s *spot) []*symbol {
+func (x *index) offers(s *cursor) []*symbol {
 	candidates := x.candidates(s)
 	if len(s.rest) > 0 {
 		candidates = slices.DeleteFunc(candidates, func(y *symbol) bool { return y.next == nil })
@@ -34,7 +34,7 @@ func (x *index) offers(s *spot) []*symbol {
 	if s.slot == slotNothing || s.slot == slotNew || s.slot == slotDeclaration || s.slot == slotBlock {
 		return candidates
 	}
-	q := &trial{index: x, spot: s}
+	q := &trial{index: x, cursor: s}
 	q.before = q.errors(string(s.file.Source.Text))
 	fits := make([]bool, len(candidates))
 	var tried sync.WaitGroup
@@ -70,7 +70,7 @@ func (q *trial) refusal(y *symbol, path string) syntax.Code {
 	if y.insert != "" {
 		insert = y.insert
 	}
-	s, text := q.spot, string(q.spot.file.Source.Text)
+	s, text := q.cursor, string(q.cursor.file.Source.Text)
 	behind := s.end
 	for _, name := range s.rest {
 		behind += strings.Index(text[behind:], name) + len(name)
@@ -93,7 +93,7 @@ func (q *trial) refusal(y *symbol, path string) syntax.Code {
 // errors returns the errors in the file with another text; none once much has been compiled.
 // What is in the files of custom code does not matter to the schema.
 func (q *trial) errors(text string) []*syntax.Diagnostic {
-	name := q.spot.file.Source.Name
+	name := q.cursor.file.Source.Name
 	p := &sqlgen.Project{Config: q.index.project.Config}
 	size := 0
 	for _, f := range q.index.project.Files {
@@ -146,7 +146,7 @@ var unfinished = []syntax.Code{
 }
 
 // isUnfinished tells whether an error may go once more is written behind a candidate.
-func isUnfinished(s *spot, y *symbol, code syntax.Code) bool {
+func isUnfinished(s *cursor, y *symbol, code syntax.Code) bool {
 	switch code {
 	case check.BadReturns: // of the kind of an action
 		return s.slot == slotKind
@@ -163,11 +163,12 @@ func isUnfinished(s *spot, y *symbol, code syntax.Code) bool {
 }
 
 // required returns what the grammar asks for behind a candidate, if it is not there yet.
-func (x *index) required(s *spot, y *symbol, behind string) string {
+func (x *index) required(s *cursor, y *symbol, behind string) string {
 	var more string
 	switch {
 	case y.class == classAttribute:
-		more = sampleArguments(y.name)
+		a, _ := attributeNamed(y.name)
+		more = a.Sample // with which the compiler tells whether the attribute is in its place
 	case s.slot == slotArgument && s.attribute == "orderBy" && s.label == "":
 		more = ": asc"
 	case s.slot == slotArgument && s.attribute == "set" && !s.assigned:
@@ -201,19 +202,8 @@ func (x *index) someValue(f *field) string {
 	return `""`
 }
 
-// sampleArguments returns arguments with which the compiler tells whether an attribute is in its
-// place.
-func sampleArguments(attribute string) string {
-	for _, a := range check.Attributes() {
-		if a.Name == attribute {
-			return a.Sample
-		}
-	}
-	return ""
-}
-
 // openBrackets returns what closes the brackets before a place that its line leaves open.
-func openBrackets(s *spot) string {
+func openBrackets(s *cursor) string {
 	text := s.file.Source.Text
 	from := strings.LastIndexByte(string(text[:s.start]), '\n') + 1
 	var open []byte

@@ -17,7 +17,7 @@ var behindOperand = []string{")", ",", "&&", "||", "}"}
 
 // readOperands notes the path that the place is compared with or assigned to: the other
 // side of an operator, if it is only a path.
-func (w *walk) readOperands(s *spot) {
+func (w *walk) readOperands(s *cursor) {
 	begin := w.at - 2*len(s.path) // of the path that the place is in
 	end := w.at + 2*len(s.rest)
 	if s.word != "" {

@@ -3,160 +3,183 @@ package lsp
 import (
 	"slices"
 
-	"github.com/sternpost/sternpost/sqlgen/check"
-	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// word is a word of the language, with its explanation.
-type word struct {
-	name    string
-	text    string // a sentence or two
-	example string // in the language; "" means none
+// reference is a stretch of a schema file that names something declared.
+type reference struct {
+	span     syntax.Span
+	spelling spelling
 }
 
-type words []word
+// declares tells whether the reference is the declaration of the name.
+func (m reference) declares() bool {
+	return m.spelling.isPlain() && m.spelling.of[0].Span() == m.span
+}
 
-func (w words) find(name string) (word, bool) {
-	i := slices.IndexFunc(w, func(x word) bool { return x.name == name })
-	if i < 0 {
-		return word{}, false
+// references returns all references in a project, file by file, in their order.
+func (x *index) references() []reference {
+	if x.referenced != nil {
+		return x.referenced
 	}
-	return w[i], true
+	var all []reference
+	for _, f := range x.files {
+		at := len(all)
+		for _, s := range cursorsOf(f) {
+			if y := x.resolve(s); y != nil && len(y.spelling.of) > 0 {
+				all = append(all, reference{spanOf(f.Source, s.start, s.end), y.spelling})
+			}
+		}
+		all = append(all, x.sourceReferences(f)...)
+		slices.SortStableFunc(all[at:], func(a, b reference) int { return a.span.Start.Offset - b.span.Start.Offset })
+	}
+	x.referenced = all
+	return all
 }
 
-func (w words) has(name string) bool {
-	_, found := w.find(name)
+// referencesTo returns the references to one declared name.
+func (x *index) referencesTo(name *syntax.Ident) []reference {
+	var of []reference
+	for _, m := range x.references() {
+		if m.spelling.has(name) {
+			of = append(of, m)
+		}
+	}
+	return of
+}
+
+func spanOf(file *syntax.Source, start, end int) syntax.Span {
+	return syntax.Span{File: file, Start: file.Place(start), End: file.Place(end)}
+}
+
+// sourceReferences returns the texts in a file that name models and arms: those compared
+// with sourceModel and sourceArm of a union.
+func (x *index) sourceReferences(file *syntax.File) []reference {
+	var found []reference
+	for _, d := range file.Decls {
+		u, ok := d.(*syntax.Union)
+		if !ok {
+			continue
+		}
+		attrs := syntax.AttributesOf(u.Members)
+		for _, a := range syntax.ActionsOf(u.Members) {
+			attrs = append(attrs, a.Attrs...)
+		}
+		for _, a := range attrs {
+			for _, arg := range a.Args {
+				found = append(found, x.sourceTexts(u, arg.Value)...)
+			}
+		}
+	}
 	return found
 }
 
-// only returns the words of those names, in their own order.
-func (w words) only(names ...string) words {
-	var kept words
-	for _, x := range w {
-		if slices.Contains(names, x.name) {
-			kept = append(kept, x)
+// sourceTexts returns the references in the texts of an expression about a union.
+func (x *index) sourceTexts(u *syntax.Union, e syntax.Expr) []reference {
+	switch e := e.(type) {
+	case *syntax.Paren:
+		return x.sourceTexts(u, e.Inner)
+	case *syntax.Not:
+		return x.sourceTexts(u, e.Operand)
+	case *syntax.Binary:
+		if found := x.comparedSources(u, e.Left, e.Right); found != nil {
+			return found
+		}
+		if found := x.comparedSources(u, e.Right, e.Left); found != nil {
+			return found
+		}
+		return append(x.sourceTexts(u, e.Left), x.sourceTexts(u, e.Right)...)
+	}
+	return nil
+}
+
+// comparedSources returns the references on one side of a comparison whose other side
+// is sourceModel or sourceArm.
+func (x *index) comparedSources(u *syntax.Union, field, texts syntax.Expr) []reference {
+	path, ok := syntax.Unparen(field).(*syntax.Path)
+	if !ok || len(path.Steps) != 2 {
+		return nil
+	}
+	of := path.Steps[1].Name
+	if of != "sourceModel" && of != "sourceArm" {
+		return nil
+	}
+	list := []syntax.Expr{syntax.Unparen(texts)}
+	if l, isList := list[0].(*syntax.List); isList {
+		list = l.Elements
+	}
+	var found []reference
+	for _, e := range list {
+		text, isText := e.(*syntax.String)
+		if !isText {
+			continue
+		}
+		span := text.Span()
+		inner := spanOf(span.File, span.Start.Offset+1, span.End.Offset-1) // without the quotes
+		for _, a := range syntax.ArmsOf(u.Members) {
+			name := a.Name
+			if of == "sourceModel" {
+				name = nil
+				if d := x.declaration(a.Model.Name); d != nil {
+					name = declaredName(d)
+				}
+			}
+			if name != nil && name.Name == syntax.SourceOf(inner) {
+				found = append(found, reference{inner, plainly(name)})
+				break
+			}
 		}
 	}
-	return kept
+	return found
 }
 
-// The words of the language. The examples are compiled by a test: those of
-// declarations as they are, those of attributes as a part of model Post.
-
-var declarationWords = words{
-	{name: "model", text: "A kind of row: its fields become the columns of a table, its actions functions.",
-		example: "model Post {\n  fields {\n    title Text\n  }\n}"},
-	{name: "union", text: "A read-only view over rows of several models.",
-		example: "union Event {\n  fields {\n    title Text\n  }\n  arms {\n    post Post\n  }\n}"},
-	{name: "enum", text: "A type with a fixed set of values.", example: "enum State {\n  Draft\n  Published\n}"},
-	{name: "message", text: "The input or result of a `read` or `write`.", example: "message Totals {\n  posts Number\n}"},
-	{name: "role", text: "A group of callers: by their verified e-mail address, or by an expression over `ctx`.",
-		example: "role Editor {\n  domains {\n    \"news.example\"\n  }\n}"},
-	{name: "api", text: "A set of models and actions under a path of its own.",
-		example: "api Mobile {\n  models {\n    Post\n  }\n}"},
-	{name: "job", text: "Not supported yet."},
-	{name: "flow", text: "Not supported yet."},
-	{name: "task", text: "Not supported yet."},
-	{name: "routes", text: "Not supported yet."},
-}
-
-var blockWords = words{
-	{name: "fields", text: "The fields of a row."},
-	{name: "actions", text: "The requests that clients can make."},
-	{name: "arms", text: "The models whose rows a union shows, with their conditions."},
-	{name: "emails", text: "Addresses of members."},
-	{name: "domains", text: "Domains. All their addresses are members."},
-	{name: "expression", text: "A condition: callers for whom it holds also have the role. It can use only `ctx` and literals."},
-	{name: "models", text: "The models and unions that the api exposes."},
-}
-
-// scalarWords are the types that every schema has.
-var scalarWords = func() (list words) {
-	for _, kind := range expr.Scalars() {
-		list = append(list, word{name: kind.String(), text: kind.Doc(), example: kind.Example()})
+// nameAt returns the declared name to which a place refers and the reference, nil if there
+// is none. The last part of a compound name is meant: email in authorEmail.
+func (v *view) nameAt(p position) (*syntax.Ident, *reference) {
+	offset := v.lines.offset(p)
+	if at := cursorAt(v.file, offset); at.word != "" {
+		if y := v.index.resolve(at); y != nil && len(y.spelling.of) > 0 {
+			m := &reference{spanOf(v.file.Source, at.start, at.end), y.spelling}
+			return y.spelling.of[len(y.spelling.of)-1], m
+		}
+		return nil, nil
 	}
-	return list
-}()
-
-var anyWord = words{{name: "Any", text: "Any JSON value, in messages and as input or result of a `read` or `write`."}}
-
-var kindWords = words{
-	{name: "get", text: "Reads one row, which its inputs and `@where` must identify; null if there is none.", example: "get getPost(id)"},
-	{name: "list", text: "Reads a page of rows. Its inputs are filters.", example: "list listPosts(title?)"},
-	{name: "create", text: "Makes a row, and rows below it.", example: "create createPost() with (title)"},
-	{name: "update", text: "Changes the row that its inputs and `@where` identify.", example: "update updatePost(id) with (title?)"},
-	{name: "delete", text: "Deletes the row that its inputs and `@where` identify.", example: "delete deletePost(id)"},
-	{name: "read", text: "Reads with custom code: a function in `functions/`.", example: "read countPosts(since: Date) returns (Any)"},
-	{name: "write", text: "Writes with custom code: a function in `functions/`.", example: "write archivePosts(before: Date) returns (Any)"},
-}
-
-var clauseWords = words{
-	{name: "with", text: "The values that a `create` or `update` writes."},
-	{name: "returns", text: "The message that a `read` or `write` returns."},
-}
-
-// attributeWords are the attributes, as the compiler's table has them.
-var attributeWords = func() (list words) {
-	for _, a := range check.Attributes() {
-		list = append(list, word{name: a.Name, text: a.Text, example: a.Example})
+	for _, m := range v.index.sourceReferences(v.file) {
+		if m.span.Start.Offset <= offset && offset <= m.span.End.Offset {
+			return m.spelling.of[0], &m
+		}
 	}
-	return list
-}()
-
-// warningWords are the warnings that an action can allow.
-var warningWords = words{
-	{name: "MissingIndex", text: "Requests filter the list by fields, and no index has its order after them."},
-	{name: "NoRule", text: "No rule covers the action, so every call is refused."},
-	{name: "EmbedWidens", text: "The action shows rows of a model without checking the rules of that model."},
-	{name: "FilterWidens", text: "Callers can filter by rows of a model without its rules being checked, and so find out their values by trial."},
-	{name: "ComputedWidens", text: "A computed field shows a value of a row of another model without checking the rules of that model."},
-	{name: "LinkWidens", text: "The action points to rows of a model without checking the rules of that model."},
-	{name: "NestedWidens", text: "The action inserts rows of a model without checking the rules of that model."},
-	{name: "UnionWidens", text: "The union shows rows of a model without checking the rules of that model."},
-	{name: "HiddenCompared", text: "The action compares a hidden field with an input, so callers can find out its value by trial."},
-	{name: "SlowRule", text: "A rule of the list follows a relation from each row, and a copy of the path's end would lead to the rows by an index."},
-	{name: "CursorWidens", text: "The cursors of the list hold fields that its `@select` leaves out."},
-	{name: "UncheckedInline", text: "The action stores a file in a field with `@accepts` or `@maxSize`, which are not checked for data URLs."},
+	return nil, nil
 }
 
-// argumentWords are the labels and bare words in the arguments of attributes.
-var argumentWords = words{
-	{name: "expression", text: "The condition."},
-	{name: "roles", text: "The caller must have one of these roles."},
-	{name: "actions", text: "The kinds of actions that the rule covers."},
-	{name: "message", text: "The message for the client."},
-	{name: "from", text: "The former name."},
-	{name: "asc", text: "Ascending; null comes last."},
-	{name: "desc", text: "Descending; null comes first."},
-	{name: "cascade", text: "Deletes this row too."},
-	{name: "restrict", text: "Refuses to delete the row pointed to."},
-	{name: "setNull", text: "Sets the field to null."},
+// references answers with every place in the project that names the thing at a
+// position, also as part of another name, such as a key.
+func (v *view) references(p referenceParams) ([]location, error) {
+	var found []location
+	for _, m := range v.referencesAt(p.Position) {
+		if p.Context.IncludeDeclaration || !m.declares() {
+			found = append(found, v.location(m.span))
+		}
+	}
+	return found, nil
 }
 
-// aggregateWords are the functions of @computed; each has a form with a condition.
-var aggregateWords = words{
-	{name: "SUM", text: "The sum of the values that a path reaches."},
-	{name: "AVG", text: "The mean of the values that a path reaches."},
-	{name: "MEDIAN", text: "The median of the values that a path reaches."},
-	{name: "MIN", text: "The least of the values that a path reaches."},
-	{name: "MAX", text: "The greatest of the values that a path reaches."},
-	{name: "COUNT", text: "The number of values that a path reaches."},
-	{name: "SUMIF", text: "The sum of the values for which the condition holds."},
-	{name: "AVGIF", text: "The mean of the values for which the condition holds."},
-	{name: "MEDIANIF", text: "The median of the values for which the condition holds."},
-	{name: "MINIF", text: "The least of the values for which the condition holds."},
-	{name: "MAXIF", text: "The greatest of the values for which the condition holds."},
-	{name: "COUNTIF", text: "The number of values for which the condition holds."},
+// highlights answers with the references in the document itself.
+func (v *view) highlights(p positionParams) ([]highlight, error) {
+	var found []highlight
+	for _, m := range v.referencesAt(p.Position) {
+		if m.span.File == v.file.Source {
+			found = append(found, highlight{v.lines.textRange(m.span.Start.Offset, m.span.End.Offset)})
+		}
+	}
+	return found, nil
 }
 
-var contextWords = words{
-	{name: "ctx", text: "The call: its caller, time and headers."},
-	{name: "identity", text: "The caller's Identity; null if the caller is anonymous."},
-	{name: "isAuthenticated", text: "Whether the caller is known."},
-	{name: "now", text: "The start of the call."},
-	{name: "headers", text: "The headers of the request, by name: `ctx.headers.userAgent`."},
-	{name: "env", text: "The environment values that `sternpost.yaml` declares."},
-	{name: "secrets", text: "The secrets that `sternpost.yaml` declares."},
+// referencesAt returns every reference of the thing at a position.
+func (v *view) referencesAt(p position) []reference {
+	name, _ := v.nameAt(p)
+	if name == nil {
+		return nil
+	}
+	return v.index.referencesTo(name)
 }
-
-var literalWords = words{{name: "true"}, {name: "false"}, {name: "null"}}

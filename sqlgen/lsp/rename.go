@@ -23,13 +23,13 @@ func refused(format string, args ...any) error {
 	return jrpc2.Errorf(codeRequestFailed, format, args...)
 }
 
-// renamable returns the declared name at a place and its mention there, or the reason
+// renamable returns the declared name at a place and its reference there, or the reason
 // why it cannot be renamed there.
-func (v *view) renamable(p position) (*syntax.Ident, *mention, error) {
+func (v *view) renamable(p position) (*syntax.Ident, *reference, error) {
 	name, m := v.nameAt(p)
 	switch {
 	case name == nil:
-		at := spotAt(v.file, v.lines.offset(p))
+		at := cursorAt(v.file, v.lines.offset(p))
 		if at.word != "" && v.index.resolve(at) != nil {
 			return nil, nil, refused("%s is built in and cannot be renamed", at.word)
 		}
@@ -62,7 +62,7 @@ func (v *view) rename(p renameParams) (*workspaceEdit, error) {
 		return &workspaceEdit{}, nil
 	}
 	if e := firstError(v.sources); e != nil {
-		return nil, refused("the project has errors, so that a mention could be missed; mend this first: %s", e)
+		return nil, refused("the project has errors, so that a reference could be missed; mend this first: %s", e)
 	}
 	r := v.renaming(name, p.NewName)
 	if err := r.check(v.index); err != nil {
@@ -149,12 +149,12 @@ func (r *rewriting) projectAfter() *sqlgen.Project {
 // renaming returns the changes that give a declared name another spelling.
 func (v *view) renaming(name *syntax.Ident, to string) *rewriting {
 	r := v.rewriting()
-	for _, m := range v.index.mentionsOf(name) {
+	for _, m := range v.index.referencesTo(name) {
 		if text := m.spelling.renamed(name, to); text != syntax.SourceOf(m.span) {
 			r.replace(m.span, text)
 		}
 	}
-	b := v.index.bearer(name)
+	b := v.index.declarationOf(name)
 	v.index.keepArms(r, b, to)
 	v.keepRows(r, b, to)
 	if b.action != nil {
@@ -165,7 +165,7 @@ func (v *view) renaming(name *syntax.Ident, to string) *rewriting {
 }
 
 // renameFunction gives the function of an action with custom code, its file and its
-// mentions in custom code the new name.
+// references in custom code the new name.
 func (r *rewriting) renameFunction(from, to string) {
 	old, renamed := model.SnakeForm(from), model.SnakeForm(to)
 	qualified := regexp.MustCompile(`\bfunctions\.(` + regexp.QuoteMeta(old) + `)\b`)
@@ -197,7 +197,7 @@ func (r *rewriting) check(before *index) error {
 	}
 	meant := func(x *index, shift func(*syntax.Source, int) int) map[string]string {
 		means := map[string]string{}
-		for _, m := range x.mentions() {
+		for _, m := range x.references() {
 			var parts []string
 			for _, name := range m.spelling.of {
 				parts = append(parts, fmt.Sprint(name.Span().File.Name, shift(name.Span().File, name.Span().Start.Offset)))

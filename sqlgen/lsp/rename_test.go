@@ -59,7 +59,7 @@ func TestEveryNameOfSoundSchemas(t *testing.T) {
 		}
 		x := newIndex(p)
 		for _, f := range x.files {
-			for _, s := range spotsOf(f) {
+			for _, s := range cursorsOf(f) {
 				former := s.attribute == "renamed" && s.label == "from"
 				header := len(s.path) == 2 && s.path[0] == "ctx" && s.path[1] == "headers"
 				if former || header || slices.Contains(skipped, s.word) || x.resolve(s) != nil {
@@ -254,7 +254,7 @@ func TestRenameEveryName(t *testing.T) {
 				uri, text := c.openFile(dir, f.Source.Name)
 				x := newIndex(p)
 				lines := newLines([]byte(text), utf16Units)
-				for _, m := range x.mentions() {
+				for _, m := range x.references() {
 					if m.span.File.Name != f.Source.Name || !m.declares() {
 						continue
 					}
@@ -303,7 +303,7 @@ func firstDifference(got, want []string) string {
 func renameIn(t *testing.T, files map[string]string, to string) (map[string]string, string) {
 	t.Helper()
 	marked := files["schema.stern"]
-	text, p := cursor(t, marked)
+	text, p := unmark(t, marked)
 	files = maps.Clone(files)
 	files["schema.stern"] = text
 	dir := folder(t, files)
@@ -397,7 +397,7 @@ func TestRename(t *testing.T) {
 			"@unique([writer, title])", "arms { book Book @set(shelf.authorId = book.writerId)  person"}, nil},
 		{"model", "model ¦Book", "Work", []string{"model Work {", "@where(work.title == title)", "work.author.identity", "arms { book Work ",
 			"[\"Work\", \"Person\"] || \"book\" == shelf.sourceArm", "models { Work {"}, []string{"functions/count.sql", "functions/close.sql", "seed/some.json"}},
-		{"model by a mention", "sourceModel in [\"Bo¦ok\"", "Work", []string{"model Work {"}, []string{"functions/count.sql"}},
+		{"model by a reference", "sourceModel in [\"Bo¦ok\"", "Work", []string{"model Work {"}, []string{"functions/count.sql"}},
 		{"model that Identity leads back to", "model ¦Person", "Human", []string{"author Human", "ctx.identity.human != null", "person Human { @set(shelf.title = human.name) }"}, nil},
 		{"field in another's path", "¦name Text", "called", []string{"booksOf(author.called, state?)", "person.called)"}, nil},
 		{"enum", "enum ¦State", "Place", []string{"state Place", "== Place.Out"}, nil},
@@ -408,7 +408,7 @@ func TestRename(t *testing.T) {
 		{"parameter of custom code", "close(id, ¦because: Text)", "reason", []string{"close(id, reason: Text)"}, []string{"functions/close.sql"}},
 		{"action", "update ¦close(", "shutDown", []string{"update shutDown(id", "functions/shutDown.sql: create function functions.shut_down(id text",
 			"functions/shutDown.sql: update app.book set title = shut_down.because where book.id = shut_down.id returning"}, nil},
-		{"action that other code mentions", "read ¦count(", "tally", []string{"read tally(", "functions/close.sql: -- see functions.tally\n", "functions/tally.sql: create function functions.tally("}, nil},
+		{"action that other code references", "read ¦count(", "tally", []string{"read tally(", "functions/close.sql: -- see functions.tally\n", "functions/tally.sql: create function functions.tally("}, nil},
 		{"action of an api", "get ¦getBook", "oneBook", []string{"actions { oneBook }"}, nil},
 		{"role", "role ¦Staff", "Crew", []string{"role Crew {"}, nil},
 		{"api", "api ¦Public", "Open", []string{"api Open {"}, nil},
@@ -504,7 +504,7 @@ model Book {
 func TestRenameWithoutFiles(t *testing.T) {
 	t.Parallel()
 	files := bookFiles("read ¦count(")
-	text, p := cursor(t, files["schema.stern"])
+	text, p := unmark(t, files["schema.stern"])
 	files["schema.stern"] = text
 	dir := folder(t, files)
 	c := start(t)
@@ -619,7 +619,7 @@ func TestReferences(t *testing.T) {
 	}
 	for _, test := range tests {
 		files := bookFiles(test.at)
-		text, p := cursor(t, files["schema.stern"])
+		text, p := unmark(t, files["schema.stern"])
 		c := start(t)
 		c.open("untitled:books", text)
 		for _, withDeclaration := range []bool{true, false} {

@@ -360,7 +360,9 @@ func TestWatchedFiles(t *testing.T) {
 	var p struct {
 		Registrations []struct {
 			Method          string
-			RegisterOptions struct{ Watchers []struct{ GlobPattern string } }
+			RegisterOptions struct {
+				Watchers []struct{ GlobPattern string }
+			}
 		}
 	}
 	if err := json.Unmarshal(m.Params, &p); err != nil || len(p.Registrations) != 1 || len(p.Registrations[0].RegisterOptions.Watchers) != 3 {

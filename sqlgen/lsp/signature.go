@@ -2,10 +2,7 @@ package lsp
 
 import (
 	"regexp"
-	"slices"
 	"strings"
-
-	"github.com/sternpost/sternpost/sqlgen/check"
 )
 
 // signatureForms are the forms of the parentheses of actions, by the kind of the action.
@@ -23,7 +20,7 @@ var signatureForms = map[string]string{
 // signatureHelp answers with the possible content of the parentheses around a place: the
 // arguments of an attribute or aggregate, or the inputs of an action.
 func (v *view) signatureHelp(p positionParams) (*signatureHelp, error) {
-	at := spotAt(v.file, v.lines.offset(p.Position))
+	at := cursorAt(v.file, v.lines.offset(p.Position))
 	switch {
 	case at.call != "":
 		return aggregateHelp(at), nil
@@ -36,15 +33,13 @@ func (v *view) signatureHelp(p positionParams) (*signatureHelp, error) {
 }
 
 // attributeHelp shows the forms of an attribute, like the compiler's messages.
-func attributeHelp(at *spot) *signatureHelp {
-	all := check.Attributes()
-	i := slices.IndexFunc(all, func(a check.Attribute) bool { return a.Name == at.attribute })
-	if i < 0 {
+func attributeHelp(at *cursor) *signatureHelp {
+	a, found := attributeNamed(at.attribute)
+	if !found {
 		return nil
 	}
-	w, _ := attributeWords.find(at.attribute)
 	help := &signatureHelp{}
-	for _, form := range regexp.MustCompile(`@\w+\(((?:[^()"]|"[^"]*")*)\)`).FindAllStringSubmatch(all[i].Usage, -1) {
+	for _, form := range regexp.MustCompile(`@\w+\(((?:[^()"]|"[^"]*")*)\)`).FindAllStringSubmatch(a.Usage, -1) {
 		parameters := splitArguments(form[1])
 		active := min(at.argument, len(parameters)-1) // the last one may come again
 		for n, text := range parameters {
@@ -52,7 +47,7 @@ func attributeHelp(at *spot) *signatureHelp {
 				active = n
 			}
 		}
-		help.Signatures = append(help.Signatures, signature{form[0], &markup{"markdown", w.text}, parametersOf(parameters), active})
+		help.Signatures = append(help.Signatures, signature{form[0], &markup{"markdown", a.Text}, parametersOf(parameters), active})
 		if len(parameters) <= at.argument {
 			help.ActiveSignature = len(help.Signatures) // the next one has more
 		}
@@ -95,7 +90,7 @@ func parametersOf(labels []string) []parameter {
 }
 
 // aggregateHelp shows the arguments of an aggregate.
-func aggregateHelp(at *spot) *signatureHelp {
+func aggregateHelp(at *cursor) *signatureHelp {
 	w, found := aggregateWords.find(at.call)
 	if !found {
 		return nil
@@ -111,7 +106,7 @@ func aggregateHelp(at *spot) *signatureHelp {
 }
 
 // inputHelp shows the parentheses of an action, with the fields that can be inputs there.
-func (x *index) inputHelp(at *spot) *signatureHelp {
+func (x *index) inputHelp(at *cursor) *signatureHelp {
 	form, found := signatureForms[at.name(0)]
 	if !found {
 		return nil

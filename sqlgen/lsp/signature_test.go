@@ -64,7 +64,7 @@ func TestSignaturesOfAttributes(t *testing.T) {
 		if !attributeWords.has(a.Name) {
 			t.Errorf("@%s is not explained", a.Name)
 		}
-		if help := attributeHelp(&spot{attribute: a.Name}); (help != nil) != strings.Contains(a.Usage, "(") {
+		if help := attributeHelp(&cursor{attribute: a.Name}); (help != nil) != strings.Contains(a.Usage, "(") {
 			t.Errorf("@%s: got %+v of %s", a.Name, help, a.Usage)
 		}
 	}

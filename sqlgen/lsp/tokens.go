@@ -43,7 +43,7 @@ func (v *view) tokens(start, end int) []semanticToken {
 			list = append(list, semanticToken{from, to, typ, modifiers})
 		}
 	}
-	spots := spotsOf(v.file)
+	cursors := cursorsOf(v.file)
 	for i := range v.file.Tokens {
 		t := &v.file.Tokens[i]
 		for _, c := range t.Leading {
@@ -62,8 +62,8 @@ func (v *view) tokens(start, end int) []semanticToken {
 				add(from, to, "operator", 0)
 			}
 		case syntax.TokenName:
-			s := spots[0]
-			spots = spots[1:]
+			s := cursors[0]
+			cursors = cursors[1:]
 			if to > start && from < end {
 				if typ, modifiers := v.typeOf(s); typ != "" {
 					add(from, to, typ, modifiers)
@@ -75,7 +75,7 @@ func (v *view) tokens(start, end int) []semanticToken {
 }
 
 // typeOf returns the type of a name, "" if it has no meaning.
-func (v *view) typeOf(s *spot) (typ string, modifiers int) {
+func (v *view) typeOf(s *cursor) (typ string, modifiers int) {
 	y := v.index.resolve(s)
 	switch {
 	case y == nil && s.word == "in":

@@ -26,9 +26,9 @@ const (
 	slotArgument                // an argument of an attribute
 )
 
-// spot is a place in a schema file, determined by the tokens before it: the rest need
+// cursor is a place in a schema file, determined by the tokens before it: the rest need
 // not be written yet.
-type spot struct {
+type cursor struct {
 	file       *syntax.File
 	start, end int    // of the word at the place; if there is none, both are the place
 	word       string // "" if there is none
@@ -54,17 +54,17 @@ type spot struct {
 }
 
 // name returns the n-th name of the item at the place, such as a field's type.
-func (s *spot) name(n int) string {
+func (s *cursor) name(n int) string {
 	if n < len(s.item) {
 		return s.item[n].Text
 	}
 	return ""
 }
 
-// spotAt returns the actual or possible content at a place. A word reaches to the place
+// cursorAt returns the actual or possible content at a place. A word reaches to the place
 // behind its last letter.
-func spotAt(file *syntax.File, offset int) *spot {
-	s := &spot{file: file, start: offset, end: offset}
+func cursorAt(file *syntax.File, offset int) *cursor {
+	s := &cursor{file: file, start: offset, end: offset}
 	at := 0 // the first token that does not end before the place
 	for file.Tokens[at].Kind != syntax.TokenEOF && file.Tokens[at].Span.End.Offset < offset {
 		at++
@@ -91,21 +91,21 @@ func spotAt(file *syntax.File, offset int) *spot {
 	return s
 }
 
-// spotsOf returns the places of all names in a file, in their order.
-func spotsOf(file *syntax.File) []*spot {
-	var spots []*spot
+// cursorsOf returns the places of all names in a file, in their order.
+func cursorsOf(file *syntax.File) []*cursor {
+	var cursors []*cursor
 	for w := newWalk(file); w.tokens[w.at].Kind != syntax.TokenEOF; w.step() {
 		if t := &w.tokens[w.at]; t.Kind == syntax.TokenName {
-			s := &spot{file: file, word: t.Text, start: t.Span.Start.Offset, end: t.Span.End.Offset}
+			s := &cursor{file: file, word: t.Text, start: t.Span.Start.Offset, end: t.Span.End.Offset}
 			w.look(s)
-			spots = append(spots, s)
+			cursors = append(cursors, s)
 		}
 	}
-	return spots
+	return cursors
 }
 
 // look describes the current place of the walk, whose word is known.
-func (w *walk) look(s *spot) {
+func (w *walk) look(s *cursor) {
 	at := w.at
 	for i := at; i >= 2 && w.tokens[i-1].Text == "." && w.tokens[i-2].Kind == syntax.TokenName; i -= 2 {
 		s.path = append([]string{w.tokens[i-2].Text}, s.path...)
@@ -320,7 +320,7 @@ func (w *walk) bracket(opening string) {
 }
 
 // describe describes the current place of the walk.
-func (w *walk) describe(s *spot) {
+func (w *walk) describe(s *cursor) {
 	f := w.top()
 	if names := w.stack[0].item; len(w.stack) > 1 && len(names) == 2 {
 		s.keyword, s.owner = names[0].Text, names[1]
@@ -347,7 +347,7 @@ func (w *walk) describe(s *spot) {
 	s.slot = w.slot(f, s)
 }
 
-func (w *walk) slot(f *frame, s *spot) slot {
+func (w *walk) slot(f *frame, s *cursor) slot {
 	switch {
 	case s.afterAt, f.kind == "attributes":
 		return slotAttribute

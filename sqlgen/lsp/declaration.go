@@ -13,8 +13,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// bearer is the part with a declared name: the declaration, or the part of it that is not nil.
-type bearer struct {
+// declaration is what a name declares: a declaration of a file, or the part of it that is not nil.
+type declaration struct {
 	name   *syntax.Ident
 	decl   syntax.Decl // nil if the name is not part of a declaration's own, such as a label
 	field  *syntax.Field
@@ -22,53 +22,47 @@ type bearer struct {
 	action *syntax.Action
 }
 
-// bearer finds the bearer of a declared name.
-func (x *index) bearer(name *syntax.Ident) bearer {
+// declarationOf finds what a name declares.
+func (x *index) declarationOf(name *syntax.Ident) declaration {
 	if name == nil {
-		return bearer{}
+		return declaration{}
 	}
 	for _, f := range x.files {
 		for _, d := range f.Decls {
-			b := bearer{name: name, decl: d}
-			if declaredName(d) == name {
-				return b
-			}
+			of := declaration{name: name, decl: d}
 			fields := syntax.FieldsOf(members(d))
-			switch d := d.(type) {
-			case *syntax.Message:
-				fields = d.Fields
-			case *syntax.Enum:
-				for _, b.value = range d.Values {
-					if b.value.Name == name {
-						return b
+			if m, isMessage := d.(*syntax.Message); isMessage {
+				fields = m.Fields
+			}
+			for _, f := range fields {
+				if f.Name == name {
+					of.field = f
+				}
+			}
+			if e, isEnum := d.(*syntax.Enum); isEnum {
+				for _, v := range e.Values {
+					if v.Name == name {
+						of.value = v
 					}
 				}
-				b.value = nil
 			}
-			for _, b.field = range fields {
-				if b.field.Name == name {
-					return b
-				}
-			}
-			b.field = nil
-			for _, a := range syntax.ArmsOf(members(d)) {
+			for _, a := range syntax.ActionsOf(members(d)) {
 				if a.Name == name {
-					return b
+					of.action = a
 				}
 			}
-			for _, b.action = range syntax.ActionsOf(members(d)) {
-				if b.action.Name == name {
-					return b
-				}
+			isArm := func(a *syntax.Arm) bool { return a.Name == name }
+			if of != (declaration{name: name, decl: d}) || declaredName(d) == name || slices.ContainsFunc(syntax.ArmsOf(members(d)), isArm) {
+				return of
 			}
 		}
 	}
-	return bearer{name: name}
+	return declaration{name: name}
 }
 
 // keepArms adds a @set for the values that arms of unions take from a field, or give to
 // one, by its name alone: they do not find it by another.
-func (x *index) keepArms(r *rewriting, b bearer, to string) {
+func (x *index) keepArms(r *rewriting, b declaration, to string) {
 	if b.field == nil {
 		return
 	}
@@ -110,7 +104,7 @@ func setsField(arm *syntax.Arm, name string) bool {
 }
 
 // addAttribute writes an attribute, with a space before it, behind the last name or mark
-// of its bearer, or inside of the braces around the other attributes.
+// of its declaration, or inside of the braces around the other attributes.
 func (r *rewriting) addAttribute(behind syntax.Span, attrs []*syntax.Attribute, text string) {
 	if text == "" {
 		return
@@ -130,7 +124,7 @@ func (r *rewriting) addAttribute(behind syntax.Span, attrs []*syntax.Attribute, 
 
 // keepRows writes the marker that makes a migration rename a table, column or value, not
 // drop it and add another, where a database may have it already.
-func (v *view) keepRows(r *rewriting, b bearer, to string) {
+func (v *view) keepRows(r *rewriting, b declaration, to string) {
 	var attrs []*syntax.Attribute
 	var behind syntax.Span
 	switch d := b.decl.(type) {
@@ -222,9 +216,9 @@ func (x *index) isStored(model string, f *syntax.Field) bool {
 }
 
 // installed returns a function that tells whether a database may have the table, column or
-// value of a bearer by a name: from the snapshot of the migrations, or, for a project that
+// value of a declaration by a name: from the snapshot of the migrations, or, for a project that
 // has been served in development, from the current schema.
-func (v *view) installed(b bearer) func(name string) bool {
+func (v *view) installed(b declaration) func(name string) bool {
 	if v.project.dir == "" {
 		return func(string) bool { return false }
 	}
@@ -266,7 +260,7 @@ func hasValue(db *pg.Database, value string) bool {
 
 // lookBeside notes the files of custom code and seeds that have the old name as a word: the
 // compiler does not read them.
-func (v *view) lookBeside(r *rewriting, b bearer) {
+func (v *view) lookBeside(r *rewriting, b declaration) {
 	name := b.name.Name
 	forms := []string{name}
 	switch b.decl.(type) {
