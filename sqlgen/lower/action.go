@@ -27,7 +27,7 @@ func (l *lowering) body(a *model.Action) []*pg.Function {
 	case a.Union != nil:
 		return append(l.unionList(a), l.facetsOf(a)...)
 	case a.Custom:
-		return []*pg.Function{l.custom(a)}
+		return []*pg.Function{l.custom(a, (*builder).answerRows)}
 	}
 	switch a.Kind {
 	case model.Get:

@@ -179,14 +179,16 @@ func (x expression) ownColumn(p *expr.Path) pg.Expr {
 		return x.beside.ownColumn(p)
 	}
 	if !isOwnPath(p) {
-		return pg.Col(alias, x.parts.pathPart(m, p, nil).column)
+		return pg.Col(alias, x.parts.PathColumn(m, p))
 	}
 	if len(p.Steps) == 0 {
 		return x.row.id
 	}
 	f := storedAs(field(p.Steps[0]))
-	if f.Computed != nil && x.parts.keptBy(f) == nil && x.inlines {
-		return x.parts.generated(f, alias) // a generated column cannot read another one
+	if f.Computed != nil && x.inlines {
+		if value := x.parts.Inlined(f, alias); value != nil {
+			return value // a generated column cannot read another one
+		}
 	}
 	return pg.Col(alias, f.Column)
 }
@@ -198,7 +200,7 @@ func (x expression) aggregate(a *expr.Aggregate) operand {
 		o.parts = []operand{} // it is a number in the type that holds every number
 	}
 	column := func(function string) pg.Expr {
-		return pg.Col(x.row.name, x.parts.aggregateColumn(x.row.model, a, function).column)
+		return pg.Col(x.row.name, x.parts.AggregateColumn(x.row.model, a, function))
 	}
 	if a.Function != "AVG" {
 		o.value = column(a.Function)
@@ -212,6 +214,24 @@ func (x expression) aggregate(a *expr.Aggregate) operand {
 		o.value = pg.Fn("coalesce", o.value, pg.Lit("0"))
 	}
 	return o
+}
+
+// PathColumn is the column of the part that holds the value at the end of a path.
+func (l *lowering) PathColumn(m *model.Model, p *expr.Path) string {
+	return l.pathPart(m, p, nil).column
+}
+
+// AggregateColumn is the column of the part that holds an aggregate.
+func (l *lowering) AggregateColumn(m *model.Model, a *expr.Aggregate, function string) string {
+	return l.aggregateColumn(m, a, function).column
+}
+
+// Inlined is the value of a generated column, nil for a column that triggers keep.
+func (l *lowering) Inlined(f *model.Field, alias string) pg.Expr {
+	if l.keptBy(f) != nil {
+		return nil
+	}
+	return l.generated(f, alias)
 }
 
 // aggregateColumn returns the part that holds an aggregate of a row. Behind a to-one it is a copy of that row's part.

@@ -10,8 +10,8 @@ import (
 )
 
 // custom lowers an action with custom code: the steps of every action of its kind, around one call of the project's
-// function.
-func (l *lowering) custom(a *model.Action) *pg.Function {
+// function. answerRows makes the answer of a list.
+func (l *lowering) custom(a *model.Action, answerRows func(*builder)) *pg.Function {
 	volatility := pg.Volatile
 	if isReading(a.Kind) {
 		volatility = pg.Stable
@@ -28,7 +28,7 @@ func (l *lowering) custom(a *model.Action) *pg.Function {
 		b.answerRow()
 	case model.List:
 		b.readOnly()
-		b.answerRows()
+		answerRows(b)
 	case model.Create:
 		b.answerRow()
 	case model.Update:

@@ -45,7 +45,7 @@ type expression struct {
 
 	// parts are the columns in which a row of a computed field keeps the values that it reads of others; nil where
 	// relations are walked. inlines tells whether generated columns are inlined.
-	parts   *lowering
+	parts   partColumns
 	inlines bool
 
 	// beside is the expression over another row, which has all paths but those in behind; nil means that all are of the
@@ -66,6 +66,16 @@ type expression struct {
 
 	// asked are the answers to parts of the expression that were evaluated before.
 	asked map[expr.Node]pg.Expr
+}
+
+// partColumns are the columns in which rows keep the values that their computed fields read of other rows.
+type partColumns interface {
+	// PathColumn is the column of a model's rows that holds what a path to another row leads to.
+	PathColumn(m *model.Model, p *expr.Path) string
+	// AggregateColumn is the column of a model's rows that holds a function of other rows.
+	AggregateColumn(m *model.Model, a *expr.Aggregate, function string) string
+	// Inlined is the value of a computed field over the columns of a row, nil if the field is kept in its own column.
+	Inlined(f *model.Field, alias string) pg.Expr
 }
 
 // newExpression prepares to lower expressions over a row, which may be nil.

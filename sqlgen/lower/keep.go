@@ -11,6 +11,16 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
+// computedColumns makes the columns of computed fields, and adds those of parts that are not fields.
+func (l *lowering) computedColumns(t *pg.Table, m *model.Model) {
+	for i, f := range m.Stored() {
+		if f.Computed != nil {
+			l.computedColumn(t.Columns[i], f)
+		}
+	}
+	t.Columns = append(t.Columns, l.hiddenColumns(m)...)
+}
+
 // computedColumn makes the column of a computed field.
 func (l *lowering) computedColumn(c *pg.Column, f *model.Field) {
 	if p := l.keptBy(f); p != nil {

@@ -54,6 +54,20 @@ func Schema(s *model.Schema, source string) (*pg.Database, *release.Manifest) {
 	return db, l.manifest()
 }
 
+// table lowers a model to its table, without policies and grants.
+func (l *lowering) table(m *model.Model) *pg.Table {
+	t, late := l.plainTable(m) // columns, constraints, references
+	l.computedColumns(t, m)    // how computed columns come by their values, and the columns that these are made of
+	l.giveIndexes(t, m)        // declared ones, and those that lists need
+	t.Triggers = append([]*pg.Trigger{l.touch(m)}, fileTriggers(m)...)
+	l.keep(t, m)           // triggers that keep computed values
+	l.testLate(t, m, late) // the trigger that tests rules over computed values
+	if m.IsIdentity {
+		t.Triggers = append(t.Triggers, &pg.Trigger{Name: "_300_sign_out", Timing: "after delete", Function: "platform.tg_sign_out"})
+	}
+	return t
+}
+
 // lowering holds the state that the stages of one run share.
 type lowering struct {
 	schema    *model.Schema

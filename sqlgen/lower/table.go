@@ -12,17 +12,15 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// table lowers a model to its table, without policies and grants.
-func (l *lowering) table(m *model.Model) *pg.Table {
-	t := &pg.Table{Schema: appSchema, Name: m.Table, Origin: originOf(m), Comment: m.Doc}
+// plainTable lowers a model to its table without indexes, triggers, and what other rows make of it. late are the rules
+// over what they make.
+func (l *lowering) plainTable(m *model.Model) (t *pg.Table, late []*pg.Constraint) {
+	t = &pg.Table{Schema: appSchema, Name: m.Table, Origin: originOf(m), Comment: m.Doc}
 	if m.RenamedFrom != "" {
 		t.RenamedFrom, t.RenamedAt = model.SnakeForm(m.RenamedFrom), placeOf(m.RenamedAt)
 	}
 	for _, f := range m.Stored() {
 		c := column(f)
-		if f.Computed != nil {
-			l.computedColumn(c, f)
-		}
 		if f.Sequence != nil {
 			l.number(c, f)
 		}
@@ -31,23 +29,13 @@ func (l *lowering) table(m *model.Model) *pg.Table {
 			l.constraint(m.Table+"."+f.Column, release.Constraint{Kind: release.Required, Table: m.Table, Fields: []string{f.Name}})
 		}
 	}
-	t.Columns = append(t.Columns, l.hiddenColumns(m)...)
 	t.Constraints = l.keys(m)
 	t.Constraints = append(t.Constraints, l.checks(m)...)
 	t.Constraints = append(t.Constraints, l.limits(m)...)
 	checks, late := l.validations(m)
 	t.Constraints = append(t.Constraints, checks...)
 	t.References = l.references(m)
-	t.Indexes = l.indexes(m, t.Constraints)
-	l.indexed[m] = leadingColumns(t)
-	t.Triggers = []*pg.Trigger{l.touch(m)}
-	t.Triggers = append(t.Triggers, fileTriggers(m)...)
-	l.keep(t, m)
-	l.testLate(t, m, late)
-	if m.IsIdentity {
-		t.Triggers = append(t.Triggers, &pg.Trigger{Name: "_300_sign_out", Timing: "after delete", Function: "platform.tg_sign_out"})
-	}
-	return t
+	return t, late
 }
 
 // leadingColumns are the columns that the indexes of a table begin with.
@@ -337,6 +325,12 @@ func onDelete(how model.OnDelete) string {
 		return "set null"
 	}
 	panic("lower: a to-one with a column has no @onDelete")
+}
+
+// giveIndexes gives a table its indexes, and notes what they begin with.
+func (l *lowering) giveIndexes(t *pg.Table, m *model.Model) {
+	t.Indexes = l.indexes(m, t.Constraints)
+	l.indexed[m] = leadingColumns(t)
 }
 
 // indexes lowers the declared indexes, adds those that the orders of lists need, and gives each foreign key an index
