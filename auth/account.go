@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -85,6 +86,12 @@ type AccountStore interface {
 
 	// SignOut ends all sign-ins of an identity. isThere is false if it was deleted.
 	SignOut(ctx context.Context, identityID string) (isThere bool, err error)
+
+	// Sessions returns the sign-ins of a caller, as JSON.
+	Sessions(ctx context.Context, caller Identity) (json.RawMessage, error)
+
+	// EndSession ends a sign-in of a caller, or for nil all but the caller's own.
+	EndSession(ctx context.Context, caller Identity, session *string) (Ended, error)
 }
 
 // Mailed is a token on its way to an e-mail address.
@@ -109,6 +116,16 @@ type Proven struct {
 	Email      string // at present
 	CreatedAt  time.Time
 }
+
+// Ended is the result for a sign-in that is to end.
+type Ended string
+
+// The results.
+const (
+	EndedOK      Ended = "ok"
+	EndedStale   Ended = "stale"   // the caller has shown no credential lately
+	EndedMissing Ended = "missing" // the caller has no such sign-in
+)
 
 // VerifyOutcome is the result for a token that proves an address.
 type VerifyOutcome string
@@ -161,10 +178,25 @@ var (
 	errRedirectURL = &InputError{"redirectUrl", "is not an allowed address"}
 )
 
-// Client is the address and the languages of a client.
+// ErrMachine refuses the key of a machine, which is not a sign-in.
+var ErrMachine = errors.New("the key of a machine has no session")
+
+// ErrUnknownSession refuses the name of a sign-in that the caller does not have.
+var ErrUnknownSession = errors.New("the caller has no such session")
+
+// StaleError refuses a change that needs a credential shown within the last minutes.
+type StaleError struct {
+	Needs string // secondFactor or recentSignIn
+}
+
+// Error says what is missing.
+func (e *StaleError) Error() string { return "the call needs " + e.Needs }
+
+// Client is what is known about a client.
 type Client struct {
 	Address   string // of the client
 	Languages string // the header Accept-Language
+	Agent     string // the header User-Agent; empty if it sent none
 }
 
 // Caller is a client that has shown a token.
@@ -450,6 +482,35 @@ func (a *Accounts) SignOut(ctx context.Context, caller Caller) error {
 		return ErrNoIdentity
 	}
 	return err
+}
+
+// Sessions returns the sign-ins of the caller, as JSON.
+func (a *Accounts) Sessions(ctx context.Context, caller Caller) (json.RawMessage, error) {
+	if _, err := a.look(ctx, caller); err != nil {
+		return nil, err
+	}
+	return a.store.Sessions(ctx, caller.Identity)
+}
+
+// EndSession ends a sign-in of the caller, or for nil all but the caller's own. A caller who ends others must have
+// shown a credential lately.
+func (a *Accounts) EndSession(ctx context.Context, session *string, caller Caller) error {
+	if _, err := a.look(ctx, caller); err != nil {
+		return err
+	}
+	if caller.Token == "" {
+		return ErrMachine
+	}
+	ended, err := a.store.EndSession(ctx, caller.Identity, session)
+	switch {
+	case err != nil:
+		return err
+	case ended == EndedStale:
+		return &StaleError{Needs: "recentSignIn"}
+	case ended == EndedMissing:
+		return ErrUnknownSession
+	}
+	return nil
 }
 
 // account returns the account of a caller who signs in by password.

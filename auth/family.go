@@ -14,12 +14,13 @@ type Family struct {
 	TokenHash []byte // identifies the token later
 	Key       []byte // makes each token from the one before
 	Lifetime  time.Duration
+	Client    Client // that signs in
 }
 
-func newFamily(lifetime time.Duration) Family {
+func newFamily(lifetime time.Duration, client Client) Family {
 	token, key := NewSecret(), make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails
-	return Family{Token: token, TokenHash: HashSecret(token), Key: key, Lifetime: lifetime}
+	return Family{Token: token, TokenHash: HashSecret(token), Key: key, Lifetime: lifetime, Client: client}
 }
 
 // NewSecret returns 256 random bits in 43 characters of base64url, for a client.

@@ -78,7 +78,7 @@ type TokenResponse struct {
 	AccessToken     string `json:"access_token"`
 	TokenType       string `json:"token_type"`
 	ExpiresIn       int64  `json:"expires_in"`
-	RefreshToken    string `json:"refresh_token"`
+	RefreshToken    string `json:"refresh_token,omitempty"`
 	IdentityCreated bool   `json:"identity_created"`
 	IssuedTokenType string `json:"issued_token_type,omitempty"`
 }
@@ -111,13 +111,13 @@ func (g *Grants) Token(ctx context.Context, parameters map[string]string, client
 	case grant == "":
 		return nil, InvalidRequest("grant_type is required")
 	case grant == "refresh_token":
-		return g.refresh(ctx, parameters, client.Address)
+		return g.refresh(ctx, parameters, client)
 	case grant == "password" && g.options.IsPasswordEnabled:
 		return g.password(ctx, parameters, mayCreate, client)
 	case grant == "token_exchange", grant == ExchangeGrant:
-		return g.exchangeToken(ctx, parameters, mayCreate, client.Address)
+		return g.exchangeToken(ctx, parameters, mayCreate, client)
 	case grant == "authorization_code":
-		return g.redeemCode(ctx, parameters, client.Address)
+		return g.redeemCode(ctx, parameters, client)
 	}
 	return nil, &Error{Status: http.StatusBadRequest, Code: "unsupported_grant_type", Description: "the grant type is not supported"}
 }
@@ -139,12 +139,12 @@ const (
 	refusedCode         = "the code, its verifier or its redirect URI is not valid"
 )
 
-func (g *Grants) refresh(ctx context.Context, parameters map[string]string, address string) (*TokenResponse, error) {
+func (g *Grants) refresh(ctx context.Context, parameters map[string]string, client Client) (*TokenResponse, error) {
 	token := parameters["refresh_token"]
 	if token == "" {
 		return nil, InvalidRequest("refresh_token is required")
 	}
-	attempt := Attempt{Address: address}
+	attempt := Attempt{Address: client.Address}
 
 	var key []byte
 	if isSecret(token) {
@@ -160,12 +160,12 @@ func (g *Grants) refresh(ctx context.Context, parameters map[string]string, addr
 	if g.options.IsRotating {
 		next = HashSecret(successor(key, token))
 	}
-	refreshed, err := g.store.Refresh(ctx, HashSecret(token), next, markOf(token), g.options.RefreshTokenGrace)
+	refreshed, err := g.store.Refresh(ctx, HashSecret(token), next, markOf(token), g.options.RefreshTokenGrace, client)
 	if err != nil {
 		return nil, err
 	}
 	if refreshed.Outcome == RefreshReused {
-		g.log.Warn("a superseded refresh token was used again; its family is revoked", "identity", refreshed.IdentityID, "address", address)
+		g.log.Warn("a superseded refresh token was used again; its family is revoked", "identity", refreshed.IdentityID, "address", client.Address)
 	}
 	if refreshed.Outcome != RefreshOK {
 		return nil, g.fail(ctx, attempt, InvalidGrant(refusedRefreshToken))
@@ -177,7 +177,7 @@ func (g *Grants) refresh(ctx context.Context, parameters map[string]string, addr
 }
 
 // exchangeToken accepts an ID token of a provider.
-func (g *Grants) exchangeToken(ctx context.Context, parameters map[string]string, mayCreate bool, address string) (*TokenResponse, error) {
+func (g *Grants) exchangeToken(ctx context.Context, parameters map[string]string, mayCreate bool, client Client) (*TokenResponse, error) {
 	token := parameters["subject_token"]
 	if token == "" {
 		return nil, InvalidRequest("subject_token is required")
@@ -192,12 +192,12 @@ func (g *Grants) exchangeToken(ctx context.Context, parameters map[string]string
 	default:
 		return nil, unsupportedTokenType("requested_token_type")
 	}
-	attempt := Attempt{Address: address}
-	subject, err := g.subjects.ExchangeToken(ctx, token, mayCreate, address)
+	attempt := Attempt{Address: client.Address}
+	subject, err := g.subjects.ExchangeToken(ctx, token, mayCreate, client.Address)
 	if err != nil {
 		return nil, g.failIfRefused(ctx, attempt, err, refusedIDToken)
 	}
-	family := newFamily(g.options.RefreshTokenExpiry)
+	family := newFamily(g.options.RefreshTokenExpiry, client)
 	isStarted, err := g.store.Start(ctx, subject.IdentityID, family)
 	if err != nil {
 		return nil, err
@@ -217,13 +217,13 @@ func unsupportedTokenType(parameter string) *Error {
 }
 
 // redeemCode accepts a code that ended a sign-in by redirect.
-func (g *Grants) redeemCode(ctx context.Context, parameters map[string]string, address string) (*TokenResponse, error) {
+func (g *Grants) redeemCode(ctx context.Context, parameters map[string]string, client Client) (*TokenResponse, error) {
 	code := parameters["code"]
 	if code == "" {
 		return nil, InvalidRequest("code is required")
 	}
-	attempt := Attempt{Address: address}
-	family := newFamily(g.options.RefreshTokenExpiry)
+	attempt := Attempt{Address: client.Address}
+	family := newFamily(g.options.RefreshTokenExpiry, client)
 	subject, err := g.subjects.RedeemCode(ctx, code, parameters["code_verifier"], parameters["redirect_uri"], family)
 	if err != nil {
 		return nil, g.failIfRefused(ctx, attempt, err, refusedCode)
@@ -263,7 +263,12 @@ func (g *Grants) failIfRefused(ctx context.Context, attempt Attempt, err error, 
 
 // respond answers with the tokens of a sign-in, which the key of its family identifies.
 func (g *Grants) respond(identityID string, key []byte, refreshToken string, isNew bool) (*TokenResponse, error) {
-	token, _, err := g.tokens.issue(Identity{ID: identityID, Family: familyName(key)})
+	return g.respondTo(Identity{ID: identityID, Family: familyName(key)}, refreshToken, isNew)
+}
+
+// respondTo answers with the tokens of a sign-in; without a refresh token, the client keeps the one that it has.
+func (g *Grants) respondTo(identity Identity, refreshToken string, isNew bool) (*TokenResponse, error) {
+	token, _, err := g.tokens.issue(identity)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +300,11 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 	if !ok {
 		return nil, InvalidRequest("invalid email address")
 	}
-	mayCreate = mayCreate && g.options.IsSignupEnabled
+	raised, err := g.raised(ctx, parameters)
+	if err != nil {
+		return nil, err
+	}
+	mayCreate = mayCreate && g.options.IsSignupEnabled && raised.ID == ""
 	attempt := Attempt{Account: email, Address: client.Address}
 
 	// From here on the client's address holds its one place, so that attempts are counted
@@ -319,7 +328,7 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 		refused = InvalidRequest("the password is shorter than %d characters", g.options.MinPasswordLength)
 	}
 	if known.IdentityID == "" && mayCreate {
-		response, err := g.signUp(ctx, attempt, password, client.Languages)
+		response, err := g.signUp(ctx, attempt, password, client)
 		if response != nil || err != nil {
 			return response, err
 		}
@@ -329,22 +338,22 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 			return nil, err
 		}
 	}
-	return g.signIn(ctx, attempt, known, password, client.Languages, refused)
+	return g.signIn(ctx, attempt, known, password, raised, client, refused)
 }
 
 // signUp creates an identity. It returns nothing if the address is taken.
-func (g *Grants) signUp(ctx context.Context, attempt Attempt, password, languages string) (*TokenResponse, error) {
+func (g *Grants) signUp(ctx context.Context, attempt Attempt, password string, client Client) (*TokenResponse, error) {
 	hash, err := g.passwords.Hash(ctx, password)
 	if err != nil {
 		return nil, err
 	}
 	var family Family
 	if g.options.Verification != VerificationRequired {
-		family = newFamily(g.options.RefreshTokenExpiry)
+		family = newFamily(g.options.RefreshTokenExpiry, client)
 	}
 	var mailed Mailed
 	if g.options.Verification.SendsMail() {
-		if mailed, err = g.accounts.verification(attempt.Account, languages); err != nil {
+		if mailed, err = g.accounts.verification(attempt.Account, client.Languages); err != nil {
 			return nil, err
 		}
 	}
@@ -364,8 +373,26 @@ func (g *Grants) signUp(ctx context.Context, attempt Attempt, password, language
 	return g.respond(identityID, family.Key, family.Token, true)
 }
 
-// signIn checks the password of an identity, or of an unknown address.
-func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, password, languages string, refused *Error) (*TokenResponse, error) {
+// raised returns the identity of the sign-in that a credential is to raise: the caller shows it again. It is
+// empty without the parameter access_token.
+func (g *Grants) raised(ctx context.Context, parameters map[string]string) (Identity, error) {
+	token := parameters["access_token"]
+	if token == "" {
+		return Identity{}, nil
+	}
+	raised, err := g.tokens.Identify(ctx, []string{"Bearer " + token})
+	var refused *Refusal
+	if errors.As(err, &refused) || err == nil && raised.Family == "" {
+		return Identity{}, InvalidGrant("the access token is not valid")
+	}
+	return raised, err
+}
+
+// signIn checks the password of an identity, or of an unknown address. It begins a sign-in, or raises one.
+func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, password string, raised Identity, client Client, refused *Error) (*TokenResponse, error) {
+	if raised.ID != "" && raised.ID != known.IdentityID {
+		known = Known{}
+	}
 	matches, err := g.passwords.Verify(ctx, known.Hash, password)
 	if err != nil {
 		return nil, err
@@ -375,7 +402,7 @@ func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, passw
 	}
 	if g.options.Verification == VerificationRequired && !known.IsVerified {
 		// The first mail may be lost or expired.
-		if err := g.accounts.askVerification(ctx, known.IdentityID, attempt, languages); err != nil {
+		if err := g.accounts.askVerification(ctx, known.IdentityID, attempt, client.Languages); err != nil {
 			return nil, err
 		}
 		return nil, InvalidGrant(unverifiedEmail)
@@ -386,8 +413,8 @@ func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, passw
 			return nil, err
 		}
 	}
-	family := newFamily(g.options.RefreshTokenExpiry)
-	wait, isAccepted, err := g.store.AcceptPassword(ctx, attempt, known.IdentityID, known.Hash, newHash, family)
+	family := newFamily(g.options.RefreshTokenExpiry, client)
+	wait, isAccepted, err := g.store.AcceptPassword(ctx, attempt, known.IdentityID, known.Hash, newHash, family, raised.Family)
 	if err != nil {
 		return nil, err
 	}
@@ -396,6 +423,9 @@ func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, passw
 	}
 	if !isAccepted {
 		return nil, g.fail(ctx, attempt, refused)
+	}
+	if raised.ID != "" {
+		return g.respondTo(raised, "", false)
 	}
 	return g.respond(known.IdentityID, family.Key, family.Token, false)
 }

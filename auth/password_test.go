@@ -253,7 +253,7 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%q is taken for a secret", s)
 		}
 	}
-	f, other := newFamily(1), newFamily(1)
+	f, other := newFamily(1, Client{}), newFamily(1, Client{})
 	if f.Token == other.Token || string(f.Key) == string(other.Key) || len(f.Key) != 32 || len(f.TokenHash) != 32 {
 		t.Errorf("got families %v and %v", f, other)
 	}

@@ -21,10 +21,11 @@ type Store interface {
 	// address, which is the account of the attempt.
 	Password(ctx context.Context, attempt Attempt) (wait time.Duration, known Known, err error)
 
-	// AcceptPassword begins a family for an identity whose password matched a hash, replaces the hash
-	// unless the new one is empty, clears the failures of this account at this address, and remembers
-	// the address. It refuses if the identity is gone or has another hash by now.
-	AcceptPassword(ctx context.Context, attempt Attempt, identityID, hash, newHash string, family Family) (wait time.Duration, isAccepted bool, err error)
+	// AcceptPassword begins a family for an identity whose password matched a hash, or raises the one
+	// that session names. It replaces the hash unless the new one is empty, clears the failures of this
+	// account at this address, and remembers the address. It refuses if the identity is gone or has
+	// another hash by now, or if the session has ended.
+	AcceptPassword(ctx context.Context, attempt Attempt, identityID, hash, newHash string, family Family, session string) (wait time.Duration, isAccepted bool, err error)
 
 	// CreatePassword creates an identity that signs in with the e-mail address of the
 	// attempt, and begins its family, unless that has no token. It keeps a token that
@@ -43,7 +44,7 @@ type Store interface {
 	// Refresh judges a refresh token. A successor replaces it if it is the newest of its
 	// family, unless too many were replaced within the grace; nil means that tokens are
 	// not rotated.
-	Refresh(ctx context.Context, tokenHash, successorHash, mark []byte, grace time.Duration) (Refreshed, error)
+	Refresh(ctx context.Context, tokenHash, successorHash, mark []byte, grace time.Duration, client Client) (Refreshed, error)
 
 	// Revoke revokes the family of a refresh token, if it has one.
 	Revoke(ctx context.Context, tokenHash, mark []byte) error

@@ -101,8 +101,8 @@ func TestExposureOfLedger(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, appDir("ledger"))
 	for _, test := range []struct{ api, want string }{
-		{"api", `acceptInvitation addCustomer changeEmail changePassword correctCustomer correctInvoice discardInvoice draftInvoice getCustomer getEntry getInvoice
-			listCustomers listEntries listInvoices listPayments myAccount myBusiness openLedger recordPayment recordPayment/upload/receipt
+		{"api", `acceptInvitation addCustomer changeEmail changePassword correctCustomer correctInvoice discardInvoice draftInvoice endOtherSessions endSession getCustomer getEntry getInvoice
+			listCustomers listEntries listInvoices listPayments listSessions myAccount myBusiness openLedger recordPayment recordPayment/upload/receipt
 			refundPayment renameBusiness requestEmailVerification requestPasswordReset resetPassword sendInvoice signOutEverywhere statement verifyEmail`},
 		{"books", `addCustomer correctCustomer correctInvoice discardInvoice draftInvoice getCustomer getEntry getInvoice listCustomers
 			listEntries listInvoices listPayments myBusiness openLedger recordPayment recordPayment/upload/receipt refundPayment

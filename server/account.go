@@ -16,7 +16,7 @@ func (k *call) runAccount() error {
 	s := k.server
 	ctx, stop := request.WhileThere(k.http.UserContext(), k.request.Client)
 	defer stop()
-	err := account.Run(ctx, s.signIn.Accounts, k.action.Action, k.in.JSON, auth.Caller{
+	answer, err := account.Run(ctx, s.signIn.Accounts, k.action.Action, k.in.JSON, auth.Caller{
 		Client:   s.signIn.ClientOf(k.http),
 		Identity: auth.Identity{ID: k.identity, Token: k.token, Family: k.family},
 	})
@@ -25,7 +25,7 @@ func (k *call) runAccount() error {
 	}
 	s.signIn.Mailed()
 	s.noteLater(k.http, &k.caller)
-	if err := request.SendJSON(k.http, fiber.StatusOK, "{}"); err != nil {
+	if err := request.SendJSON(k.http, fiber.StatusOK, answer); err != nil {
 		return err
 	}
 	return errAnswered

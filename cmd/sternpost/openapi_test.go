@@ -32,7 +32,7 @@ api Reading {
   }
 }
 `
-	all := []string{"/api/json/changeEmail", "/api/json/changePassword", "/api/json/createNote", "/api/json/listNotes", "/api/json/requestEmailVerification",
+	all := []string{"/api/json/changeEmail", "/api/json/changePassword", "/api/json/createNote", "/api/json/endOtherSessions", "/api/json/endSession", "/api/json/listNotes", "/api/json/listSessions", "/api/json/requestEmailVerification",
 		"/api/json/requestPasswordReset", "/api/json/resetPassword", "/api/json/signOutEverywhere", "/api/json/verifyEmail"}
 	configured := map[string]string{"notes.stern": apis, "sternpost.yaml": "baseUrl: http://notes.example.com\nname: Our notes\n"}
 	tests := []struct {

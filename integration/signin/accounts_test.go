@@ -575,6 +575,9 @@ func TestWhoMayChangeAccounts(t *testing.T) {
 		{"verifyEmail", map[string]string{"token": unknown}, []int{400, 400, 400, 400}},
 		{"changePassword", map[string]string{"oldPassword": "correct-canary", "password": "correct-canary"}, []int{403, 200, 409, 401}},
 		{"changeEmail", map[string]string{"email": "new@example.com", "password": "correct-canary"}, []int{403, 200, 409, 401}},
+		{"listSessions", nil, []int{403, 200, 200, 401}},
+		{"endSession", map[string]string{"id": "x"}, []int{403, 404, 403, 401}},
+		{"endOtherSessions", nil, []int{403, 200, 403, 401}},
 		{"signOutEverywhere", nil, []int{403, 200, 200, 401}},
 	} {
 		for i, c := range callers {
@@ -638,16 +641,17 @@ func TestMachineKeys(t *testing.T) {
 // TestAccountsOffered looks which actions exist, with and without mail and passwords.
 func TestAccountsOffered(t *testing.T) {
 	t.Parallel()
-	all := []string{"changeEmail", "changePassword", "requestEmailVerification", "requestPasswordReset", "resetPassword", "signOutEverywhere", "verifyEmail"}
+	sessions := []string{"endOtherSessions", "endSession", "listSessions", "signOutEverywhere"}
+	all := append([]string{"changeEmail", "changePassword", "requestEmailVerification", "requestPasswordReset", "resetPassword", "verifyEmail"}, sessions...)
 	for _, test := range []struct {
 		name    string
 		o       options
 		offered []string
 	}{
 		{"in development", options{}, all},
-		{"in production, without mail", inProduction(), []string{"changePassword", "signOutEverywhere"}},
+		{"in production, without mail", inProduction(), append([]string{"changePassword"}, sessions...)},
 		{"in production", inProduction("STERNPOST_MAIL_SMTP_HOST=mail.notes.example", "STERNPOST_MAIL_FROM=a@notes.example"), all},
-		{"without passwords", options{env: []string{"STERNPOST_AUTH_PASSWORD_ENABLED=false"}}, []string{"signOutEverywhere"}},
+		{"without passwords", options{env: []string{"STERNPOST_AUTH_PASSWORD_ENABLED=false"}}, sessions},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -16,11 +16,13 @@ import (
 // action is one of Identity's own actions.
 type action struct {
 	name, doc     string
+	reads         bool // it changes nothing
 	needsCaller   bool // anonymous callers are refused
 	needsMail     bool // it sends mails, or takes their tokens
 	needsPassword bool // it is about passwords
 	input         []property
-	run           func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error
+	result        []property // empty if it answers {}
+	run           func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (result any, err error)
 }
 
 // property is a property of an input.
@@ -34,8 +36,20 @@ type values map[string]string
 
 var (
 	textSchema     = release.Typed("string")
+	momentSchema   = release.Typed("string").With("format", "date-time")
 	passwordSchema = release.Typed("string").With("format", "password").With("minLength", 1).With("maxLength", 1024)
 )
+
+// session is the schema of a sign-in.
+var session = release.ObjectOf(release.Properties{}.
+	With("id", textSchema).
+	With("isCurrent", release.Typed("boolean").Described("Whether it is the one that asks.")).
+	With("createdAt", momentSchema).
+	With("usedAt", momentSchema).
+	With("endsAt", momentSchema).
+	With("address", release.OneOf(textSchema, release.Typed("null"))).
+	With("client", release.OneOf(textSchema, release.Typed("null")).Described("How the client names itself."))).
+	Requiring("id", "isCurrent", "createdAt", "usedAt", "endsAt", "address", "client")
 
 // actions lists them, in the order of the description.
 var actions = []action{
@@ -44,23 +58,23 @@ var actions = []action{
 		doc: "Sends a mail with a link to redirectUrl. Its parameter token is the token for resetPassword. " +
 			"The response is the same for an unknown address.",
 		input: []property{{"email", textSchema}, {"redirectUrl", textSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error {
-			return a.RequestPasswordReset(ctx, in["email"], in["redirectUrl"], caller.Client)
+		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+			return nil, a.RequestPasswordReset(ctx, in["email"], in["redirectUrl"], caller.Client)
 		},
 	},
 	{
 		name: "resetPassword", needsMail: true, needsPassword: true,
 		doc:   "Sets a new password with a token from requestPasswordReset, which is valid once, for an hour. Proves the e-mail address, and ends all sign-ins.",
 		input: []property{{"token", textSchema}, {"password", passwordSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error {
-			return a.ResetPassword(ctx, in["token"], in["password"], caller.Client)
+		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+			return nil, a.ResetPassword(ctx, in["token"], in["password"], caller.Client)
 		},
 	},
 	{
 		name: "requestEmailVerification", needsCaller: true, needsMail: true, needsPassword: true,
 		doc: "Sends a link that proves the caller's e-mail address. Sends nothing if it is already proven.",
-		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) error {
-			return a.RequestVerification(ctx, caller)
+		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+			return nil, a.RequestVerification(ctx, caller)
 		},
 	},
 	{
@@ -68,16 +82,16 @@ var actions = []action{
 		doc: "Proves an e-mail address with a token from its mail, which is valid once, for a day. " +
 			"The caller is signed in to the account, or gives its password. Ends all other sign-ins.",
 		input: []property{{"token", textSchema}, {"password?", passwordSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error {
-			return a.VerifyEmail(ctx, in["token"], in["password"], caller)
+		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+			return nil, a.VerifyEmail(ctx, in["token"], in["password"], caller)
 		},
 	},
 	{
 		name: "changePassword", needsCaller: true, needsPassword: true,
 		doc:   "Sets a new password for a caller who gives the old one, and ends all other sign-ins.",
 		input: []property{{"oldPassword", passwordSchema}, {"password", passwordSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error {
-			return a.ChangePassword(ctx, in["oldPassword"], in["password"], caller)
+		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+			return nil, a.ChangePassword(ctx, in["oldPassword"], in["password"], caller)
 		},
 	},
 	{
@@ -85,15 +99,41 @@ var actions = []action{
 		doc: "Sends a link to the new e-mail address of a caller who gives the password. The address changes once verifyEmail proves it; " +
 			"the old address then gets a mail.",
 		input: []property{{"email", textSchema}, {"password", passwordSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error {
-			return a.ChangeEmail(ctx, in["email"], in["password"], caller)
+		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+			return nil, a.ChangeEmail(ctx, in["email"], in["password"], caller)
 		},
 	},
 	{
 		name: "signOutEverywhere", needsCaller: true,
 		doc: "Ends all sign-ins of the caller, and their access tokens.",
-		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) error {
-			return a.SignOut(ctx, caller)
+		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+			return nil, a.SignOut(ctx, caller)
+		},
+	},
+	{
+		name: "listSessions", needsCaller: true, reads: true,
+		doc:    "Lists the sign-ins of the caller that have not ended, the one used last first.",
+		result: []property{{"sessions", release.ArrayOf(session)}},
+		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+			sessions, err := a.Sessions(ctx, caller)
+			return map[string]any{"sessions": sessions}, err
+		},
+	},
+	{
+		name: "endSession", needsCaller: true,
+		doc: "Ends one of the caller's sign-ins: it is not refreshed any more, and its access token expires. " +
+			"For another than the present one, the caller must have shown a credential within the last five minutes.",
+		input: []property{{"id", textSchema}},
+		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+			id := in["id"]
+			return nil, a.EndSession(ctx, &id, caller)
+		},
+	},
+	{
+		name: "endOtherSessions", needsCaller: true,
+		doc: "Ends all sign-ins of the caller but the present one, and their access tokens. The caller must have shown a credential within the last five minutes.",
+		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+			return nil, a.EndSession(ctx, nil, caller)
 		},
 	},
 }
@@ -138,10 +178,14 @@ func (a *action) describe(m *release.Manifest) *release.Action {
 	if a.needsCaller {
 		rule = "ctx.isAuthenticated"
 	}
+	kind := release.Write
+	if a.reads {
+		kind = release.Read
+	}
 	described := &release.Action{
-		Name: a.name, Kind: release.Write, Model: Model, Doc: a.doc, Anonymous: !a.needsCaller, Rules: []string{rule},
+		Name: a.name, Kind: kind, Model: Model, Doc: a.doc, Anonymous: !a.needsCaller, Rules: []string{rule},
 		Input:  addSchema(m, a.name, "Input", a.input),
-		Result: addSchema(m, a.name, "Response", nil),
+		Result: addSchema(m, a.name, "Response", a.result),
 	}
 	for _, caller := range m.Callers {
 		access := "always"
@@ -179,24 +223,36 @@ func addSchema(m *release.Manifest, action, suffix string, properties []property
 }
 
 // Statuses are the errors of the actions besides those of every action.
-var Statuses = []int{409, 429}
+var Statuses = []int{404, 409, 429}
 
 // Is tells whether an action of an extended manifest is one of Identity's own.
 func Is(a *release.Action) bool {
 	return a.Function == ""
 }
 
-// Run runs one of the actions, with an input that fits its schema. Its error is a refusal.
-func Run(ctx context.Context, accounts *auth.Accounts, a *release.Action, input []byte, caller auth.Caller) error {
+// Run runs one of the actions, with an input that fits its schema, and returns the body of the answer. Its error is a
+// refusal.
+func Run(ctx context.Context, accounts *auth.Accounts, a *release.Action, input []byte, caller auth.Caller) (string, error) {
 	at := slices.IndexFunc(actions, func(known action) bool { return known.name == a.Name })
 	if actions[at].needsCaller && caller.ID == "" {
-		return &refusal.PermissionDenied
+		return "", &refusal.PermissionDenied
 	}
 	var in values
 	if err := json.Unmarshal(input, &in); err != nil {
-		return fmt.Errorf("read the input of %s: %w", a.Name, err)
+		return "", fmt.Errorf("read the input of %s: %w", a.Name, err)
 	}
-	return Refuse(actions[at].run(ctx, accounts, in, caller))
+	result, err := actions[at].run(ctx, accounts, in, caller)
+	if err != nil {
+		return "", Refuse(err)
+	}
+	if result == nil {
+		return "{}", nil
+	}
+	body, err := json.Marshal(result)
+	if err != nil {
+		return "", fmt.Errorf("write the answer of %s: %w", a.Name, err)
+	}
+	return string(body), nil
 }
 
 // Refuse returns the refusal for an error of accounts; nil for none.
@@ -205,6 +261,7 @@ func Refuse(err error) error {
 	var conflict *auth.ConflictError
 	var gone *auth.Refusal
 	var refused *auth.Error
+	var stale *auth.StaleError
 	switch {
 	case err == nil:
 		return nil
@@ -216,6 +273,12 @@ func Refuse(err error) error {
 		r := refusal.AuthenticationFailed
 		r.Message = gone.Error()
 		return &r
+	case errors.Is(err, auth.ErrMachine):
+		return &refusal.PermissionDenied
+	case errors.Is(err, auth.ErrUnknownSession):
+		return &refusal.RecordNotFound
+	case errors.As(err, &stale):
+		return refusal.SecondFactor.Needing(stale.Needs)
 	case errors.As(err, &refused):
 		return refusal.OfAuth(refused)
 	}

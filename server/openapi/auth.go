@@ -109,7 +109,7 @@ func formOrJSON(schema *release.JSONSchema) members[mediaType] {
 var tokenRequest = release.OneOf(
 	grant([]string{"password"}, release.Properties{}.
 		With("username", release.Typed("string").Described("An e-mail address.")).
-		With("password", release.Typed("string").With("format", "password")), 2, mayCreate),
+		With("password", release.Typed("string").With("format", "password")), 2, mayCreate, ofSession),
 	grant([]string{"refresh_token"}, release.Properties{}.With("refresh_token", release.Typed("string")), 1),
 	grant([]string{"authorization_code"}, release.Properties{}.
 		With("code", release.Typed("string")).
@@ -123,6 +123,9 @@ var tokenRequest = release.OneOf(
 
 var mayCreate = release.Property{Name: "create_if_not_exists", Schema: release.Anything().With("enum", []any{true, false, "true", "false"}).
 	Described("Whether to create an identity for an unknown user.").With("default", true)}
+
+var ofSession = release.Property{Name: "access_token", Schema: release.Typed("string").
+	Described("The session that the credential is shown for. Without it, a new one begins.")}
 
 // grant returns the schema of a credential. The first properties are required.
 func grant(names []string, properties release.Properties, required int, more ...release.Property) *release.JSONSchema {
@@ -139,10 +142,10 @@ var tokenAnswer = release.ObjectOf(release.Properties{}.
 	With("access_token", release.Typed("string").Described("The token for the header Authorization: Bearer.")).
 	With("token_type", oneOf("Bearer")).
 	With("expires_in", release.Typed("integer").Described("The lifetime of the access token in seconds.")).
-	With("refresh_token", release.Typed("string").Described("The token for the next refresh, valid once.")).
+	With("refresh_token", release.Typed("string").Described("The token for the next refresh, valid once. Absent if the request names a session, which keeps its own.")).
 	With("identity_created", release.Typed("boolean").Described("Whether this request created the identity.")).
 	With("issued_token_type", release.Typed("string").Described("The type of the token (RFC 8693), for the grant of that RFC."))).
-	Requiring("access_token", "token_type", "expires_in", "refresh_token", "identity_created")
+	Requiring("access_token", "token_type", "expires_in", "identity_created")
 
 var provider = release.ObjectOf(release.Properties{}.
 	With("name", release.Typed("string")).

@@ -25,6 +25,7 @@ type Refusal struct {
 	Code    string
 	Message string
 	entries []Entry // under data.errors
+	needs   string  // under data.needs, what a client has to show first
 	Cause   error   // the cause, for the log; never shown
 
 	Allow        string // Allow, with 405
@@ -59,6 +60,7 @@ var (
 	InputInvalid         = Refusal{Status: http.StatusBadRequest, Code: "ERR_INVALID_INPUT", Message: "one or more errors found validating request object"}
 	AuthenticationFailed = Refusal{Status: http.StatusUnauthorized, Code: "ERR_AUTHENTICATION_FAILED", Message: auth.ErrNoIdentity.Error(), Authenticate: auth.ErrNoIdentity.WWWAuthenticate()}
 	PermissionDenied     = Refusal{Status: http.StatusForbidden, Code: "ERR_PERMISSION_DENIED", Message: "not authorized to access"}
+	SecondFactor         = Refusal{Status: http.StatusForbidden, Code: "ERR_SECOND_FACTOR", Message: "the caller must show a credential again"}
 	ActionNotFound       = Refusal{Status: http.StatusNotFound, Code: "ERR_ACTION_NOT_FOUND", Message: "action not found"}
 	RecordNotFound       = Refusal{Status: http.StatusNotFound, Code: "ERR_RECORD_NOT_FOUND", Message: "record not found"}
 	MethodNotAllowed     = Refusal{Status: http.StatusMethodNotAllowed, Code: "ERR_HTTP_METHOD_NOT_ALLOWED", Message: "method not allowed"}
@@ -80,7 +82,7 @@ var (
 // and a status several codes.
 func Catalogue() []*Refusal {
 	return []*Refusal{
-		&InputMalformed, &InputInvalid, &AuthenticationFailed, &PermissionDenied, &ActionNotFound, &RecordNotFound, &MethodNotAllowed,
+		&InputMalformed, &InputInvalid, &AuthenticationFailed, &PermissionDenied, &SecondFactor, &ActionNotFound, &RecordNotFound, &MethodNotAllowed,
 		&Conflict, &BodyTooLarge, &UnsupportedMediaType, &KeyReused, &RateLimited, &HeaderTooLarge, &Internal, &Unavailable,
 		&OutcomeUnknown, &Timeout,
 	}
@@ -128,6 +130,13 @@ func (r *Refusal) Saying(format string, args ...any) *Refusal {
 func (r *Refusal) Listing(entries ...Entry) *Refusal {
 	c := *r
 	c.entries = entries
+	return &c
+}
+
+// Needing returns a copy of the refusal that says what a client has to show first.
+func (r *Refusal) Needing(what string) *Refusal {
+	c := *r
+	c.needs = what
 	return &c
 }
 
@@ -266,6 +275,10 @@ func (r *Refusal) Envelope() []byte {
 			b = append(b, '}')
 		}
 		b = append(b, `]}`...)
+	}
+	if r.needs != "" {
+		b = answer.Quote(append(b, `,"data":{"needs":`...), r.needs)
+		b = append(b, '}')
 	}
 	return append(b, '}')
 }

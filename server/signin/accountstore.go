@@ -2,6 +2,7 @@ package signin
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
@@ -99,6 +100,20 @@ func (s *passwordStore) ChangePassword(_ context.Context, identityID, hash, newH
 func (s *passwordStore) SignOut(_ context.Context, identityID string) (isThere bool, err error) {
 	err = s.db.QueryRow(`select platform.auth_sign_out($1)`, []any{identityID}, &isThere)
 	return isThere, err
+}
+
+// Sessions lists sign-ins.
+func (s *passwordStore) Sessions(_ context.Context, caller auth.Identity) (json.RawMessage, error) {
+	var sessions string
+	err := s.db.QueryRow(`select platform.auth_sessions($1, $2)`, []any{caller.ID, caller.Token}, &sessions)
+	return json.RawMessage(sessions), err
+}
+
+// EndSession ends sign-ins.
+func (s *passwordStore) EndSession(_ context.Context, caller auth.Identity, session *string) (auth.Ended, error) {
+	var ended string
+	err := s.db.QueryRow(`select platform.auth_end_session($1, $2, $3)`, []any{caller.ID, caller.Token, session}, &ended)
+	return auth.Ended(ended), err
 }
 
 // Key looks a key for machines up.

@@ -48,11 +48,11 @@ func (s *passwordStore) Password(_ context.Context, a auth.Attempt) (time.Durati
 }
 
 // AcceptPassword begins a family.
-func (s *passwordStore) AcceptPassword(_ context.Context, a auth.Attempt, identityID, hash, newHash string, f auth.Family) (time.Duration, bool, error) {
+func (s *passwordStore) AcceptPassword(_ context.Context, a auth.Attempt, identityID, hash, newHash string, f auth.Family, session string) (time.Duration, bool, error) {
 	var wait int32
 	var isAccepted bool
-	err := s.db.QueryRow(`select wait, is_accepted from platform.auth_password_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		append([]any{identityID, hash, orNull(newHash), f.TokenHash, f.Key, f.Lifetime, a.Account, a.Address}, s.limits()...),
+	err := s.db.QueryRow(`select wait, is_accepted from platform.auth_password_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		append(append([]any{identityID, hash, orNull(newHash), f.TokenHash, f.Key, f.Lifetime, a.Account, a.Address}, s.limits()...), orNull(f.Client.Agent), orNull(session)),
 		&wait, &isAccepted)
 	return inSeconds(wait), isAccepted, err
 }
@@ -62,8 +62,8 @@ func (s *passwordStore) CreatePassword(_ context.Context, a auth.Attempt, hash s
 	var wait int32
 	var isCreated bool
 	var identityID *string
-	err := s.db.QueryRow(`select wait, is_created, identity_id from platform.auth_password_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		append(append([]any{a.Account, s.issuer, hash, f.TokenHash, f.Key, f.Lifetime, a.Address}, s.limits()...), m.TokenHash, m.Lifetime, m.Content),
+	err := s.db.QueryRow(`select wait, is_created, identity_id from platform.auth_password_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		append(append([]any{a.Account, s.issuer, hash, f.TokenHash, f.Key, f.Lifetime, a.Address}, s.limits()...), m.TokenHash, m.Lifetime, m.Content, orNull(f.Client.Agent)),
 		&wait, &isCreated, &identityID)
 	if err != nil || !isCreated {
 		return inSeconds(wait), "", err
@@ -73,8 +73,8 @@ func (s *passwordStore) CreatePassword(_ context.Context, a auth.Attempt, hash s
 
 // Start begins a family.
 func (s *passwordStore) Start(_ context.Context, identityID string, f auth.Family) (isStarted bool, err error) {
-	err = s.db.QueryRow(`select platform.auth_start($1, $2, $3, $4)`,
-		[]any{identityID, f.TokenHash, f.Key, f.Lifetime}, &isStarted)
+	err = s.db.QueryRow(`select platform.auth_start($1, $2, $3, $4, null, $5, $6)`,
+		[]any{identityID, f.TokenHash, f.Key, f.Lifetime, f.Client.Address, orNull(f.Client.Agent)}, &isStarted)
 	return isStarted, err
 }
 
@@ -85,12 +85,12 @@ func (s *passwordStore) FamilyKey(_ context.Context, tokenHash, mark []byte) (ke
 }
 
 // Refresh judges a refresh token.
-func (s *passwordStore) Refresh(_ context.Context, tokenHash, successorHash, mark []byte, grace time.Duration) (auth.Refreshed, error) {
+func (s *passwordStore) Refresh(_ context.Context, tokenHash, successorHash, mark []byte, grace time.Duration, client auth.Client) (auth.Refreshed, error) {
 	var outcome string
 	var identityID *string
 	var steps *int32
-	err := s.db.QueryRow(`select outcome, identity_id, steps from platform.auth_refresh($1, $2, $3, $4)`,
-		[]any{tokenHash, successorHash, mark, grace}, &outcome, &identityID, &steps)
+	err := s.db.QueryRow(`select outcome, identity_id, steps from platform.auth_refresh($1, $2, $3, $4, $5, $6)`,
+		[]any{tokenHash, successorHash, mark, grace, client.Address, orNull(client.Agent)}, &outcome, &identityID, &steps)
 	if err != nil {
 		return auth.Refreshed{}, err
 	}

@@ -60,8 +60,9 @@ func (s *redirectStore) Redeem(_ context.Context, codeHash []byte, proof auth.Pr
 	var outcome string
 	var id *string
 	var isNew *bool
-	err := s.query(`select outcome, identity_id, is_identity_new from platform.auth_signin_redeem($1, $2, $3, $4, $5, $6, $7)`,
-		[]any{codeHash, proof.VerifierHash, proof.ChallengeHash, []byte(redirectURI), family.TokenHash, family.Key, family.Lifetime},
+	err := s.query(`select outcome, identity_id, is_identity_new from platform.auth_signin_redeem($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		[]any{codeHash, proof.VerifierHash, proof.ChallengeHash, []byte(redirectURI), family.TokenHash, family.Key, family.Lifetime,
+			family.Client.Address, orNull(family.Client.Agent)},
 		&outcome, &id, &isNew)
 	return auth.Redeemed{Outcome: auth.RedeemOutcome(outcome), IdentityID: orEmpty(id), IsNew: isNew != nil && *isNew}, err
 }

@@ -99,7 +99,8 @@ func (s *Service) token(c *fiber.Ctx) error {
 
 // ClientOf returns the client of a request.
 func (s *Service) ClientOf(c *fiber.Ctx) auth.Client {
-	return auth.Client{Address: s.Policy.ClientAddress(c), Languages: strings.Clone(c.Get("Accept-Language"))}
+	agent := strings.ToValidUTF8(strings.ReplaceAll(c.Get("User-Agent"), "\x00", ""), "?")
+	return auth.Client{Address: s.Policy.ClientAddress(c), Languages: strings.Clone(c.Get("Accept-Language")), Agent: strings.Clone(refusal.Cut(agent, 200))}
 }
 
 // countGrant counts an answer of the token endpoint, by grant and result.

@@ -1,8 +1,8 @@
--- The second half of a sign-in by password, after the password matched. It begins a family, replaces the hash if a
--- newer form of it is given, clears the count of this account at this address, and remembers the address. First it
--- checks the counts again: of concurrent requests, those that come after a limit has been reached must not learn that
--- their password was right. is_accepted is false if they have to wait, or if the identity has gone or has another
--- password by now.
+-- The second half of a sign-in by password, after the password matched. It begins a family, or
+-- raises the one that session names. It replaces the hash if a newer form of it is given, clears the count of this
+-- account at this address, and remembers the address. First it checks the counts again: of concurrent requests, those
+-- that come after a limit has been reached must not learn that their password was right. is_accepted is false if they
+-- have to wait, if the identity has gone or has another password by now, or if the session has ended.
 create or replace function platform.auth_password_accept(
   identity_id text,
   password text,
@@ -16,6 +16,8 @@ create or replace function platform.auth_password_accept(
   per_account integer,
   per_address integer,
   span interval,
+  agent text default null,
+  session text default null,
   out wait integer,
   out is_accepted boolean
 )
@@ -37,7 +39,12 @@ begin
   where identity.id = auth_password_accept.identity_id
     and identity.password = auth_password_accept.password
   for update;
-  if not found or not platform.auth_start(identity_id, token_hash, key, lifetime) then
+  if not found or not (
+    case
+      when session is not null then platform.auth_raise(identity_id, session)
+      else platform.auth_start(identity_id, token_hash, key, lifetime, null, address, agent)
+    end
+  ) then
     return;
   end if;
   is_accepted := true;
@@ -54,8 +61,8 @@ end;
 $$;
 
 comment on function platform.auth_password_accept(
-  text, text, text, bytea, bytea, interval, text, text, integer, integer, integer, interval
+  text, text, text, bytea, bytea, interval, text, text, integer, integer, integer, interval, text, text
 ) is 'Begins a family for somebody whose password matched, and clears their failures.';
 grant execute on function platform.auth_password_accept(
-  text, text, text, bytea, bytea, interval, text, text, integer, integer, integer, interval
+  text, text, text, bytea, bytea, interval, text, text, integer, integer, integer, interval, text, text
 ) to sternpost_server;

@@ -18,6 +18,7 @@ create or replace function platform.auth_password_create(
   proof_hash bytea,
   proof_lifetime interval,
   content bytea,
+  agent text default null,
   out wait integer,
   out is_created boolean,
   out identity_id text
@@ -53,7 +54,7 @@ begin
   insert into platform.auth_failure (account, address, kind, is_cleared)
   values (auth_password_create.email, auth_password_create.address, 'identity', true);
   if token_hash is not null then
-    perform platform.auth_start(identity_id, token_hash, key, lifetime);
+    perform platform.auth_start(identity_id, token_hash, key, lifetime, null, address, agent);
     perform platform.auth_remember(identity_id, email, address);
   end if;
 
@@ -72,8 +73,8 @@ end;
 $$;
 
 comment on function platform.auth_password_create(
-  text, text, text, bytea, bytea, interval, text, integer, integer, integer, interval, bytea, interval, bytea
+  text, text, text, bytea, bytea, interval, text, integer, integer, integer, interval, bytea, interval, bytea, text
 ) is 'Creates an identity with a password, and begins its first family or asks it to prove its address.';
 grant execute on function platform.auth_password_create(
-  text, text, text, bytea, bytea, interval, text, integer, integer, integer, interval, bytea, interval, bytea
+  text, text, text, bytea, bytea, interval, text, integer, integer, integer, interval, bytea, interval, bytea, text
 ) to sternpost_server;

@@ -16,6 +16,8 @@ create or replace function platform.auth_refresh(
   successor_hash bytea,
   mark bytea,
   grace interval,
+  address text default null,
+  agent text default null,
   out outcome text,
   out identity_id text,
   out steps integer
@@ -66,6 +68,13 @@ begin
   end if;
 
   outcome := 'ok';
+  update platform.auth_family
+  set
+    used_at = now(),
+    address = coalesce(auth_refresh.address, auth_family.address),
+    agent = coalesce(auth_refresh.agent, auth_family.agent)
+  where auth_family.id = v_family_id;
+
   if v_superseded_at is not null then
     select max(auth_refresh_token.position) - v_position
     from platform.auth_refresh_token
@@ -108,6 +117,6 @@ begin
 end;
 $$;
 
-comment on function platform.auth_refresh(bytea, bytea, bytea, interval) is
+comment on function platform.auth_refresh(bytea, bytea, bytea, interval, text, text) is
   'Judges a refresh token that is presented, and supersedes it.';
-grant execute on function platform.auth_refresh(bytea, bytea, bytea, interval) to sternpost_server;
+grant execute on function platform.auth_refresh(bytea, bytea, bytea, interval, text, text) to sternpost_server;

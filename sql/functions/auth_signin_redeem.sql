@@ -16,6 +16,8 @@ create or replace function platform.auth_signin_redeem(
   token_hash bytea,
   key bytea,
   lifetime interval,
+  address text default null,
+  agent text default null,
   out outcome text,
   out identity_id text,
   out is_identity_new boolean
@@ -69,7 +71,7 @@ begin
     return;
   end if;
 
-  if platform.auth_start(v_code.identity_id, token_hash, key, lifetime, code_hash) then
+  if platform.auth_start(v_code.identity_id, token_hash, key, lifetime, code_hash, address, agent) then
     outcome := 'ok';
     identity_id := v_code.identity_id;
     is_identity_new := v_code.is_identity_new;
@@ -77,6 +79,6 @@ begin
 end;
 $$;
 
-comment on function platform.auth_signin_redeem(bytea, bytea, bytea, bytea, bytea, bytea, interval) is
+comment on function platform.auth_signin_redeem(bytea, bytea, bytea, bytea, bytea, bytea, interval, text, text) is
   'Trades a code for a family of refresh tokens, once; a second presentation revokes the family.';
-grant execute on function platform.auth_signin_redeem(bytea, bytea, bytea, bytea, bytea, bytea, interval) to sternpost_server;
+grant execute on function platform.auth_signin_redeem(bytea, bytea, bytea, bytea, bytea, bytea, interval, text, text) to sternpost_server;

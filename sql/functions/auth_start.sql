@@ -9,7 +9,9 @@ create or replace function platform.auth_start(
   token_hash bytea,
   key bytea,
   lifetime interval,
-  code_hash bytea default null
+  code_hash bytea default null,
+  address text default null,
+  agent text default null
 ) returns boolean
 language plpgsql
 volatile
@@ -52,8 +54,14 @@ begin
     offset v_most_families - 1
   );
 
-  insert into platform.auth_family (identity_id, key, ends_at)
-  values (auth_start.identity_id, auth_start.key, now() + least(lifetime, v_longest))
+  insert into platform.auth_family (identity_id, key, ends_at, address, agent)
+  values (
+    auth_start.identity_id,
+    auth_start.key,
+    now() + least(lifetime, v_longest),
+    auth_start.address,
+    auth_start.agent
+  )
   returning auth_family.id into v_family_id;
 
   insert into platform.auth_refresh_token (hash, family_id, position)
@@ -68,6 +76,6 @@ begin
 end;
 $$;
 
-comment on function platform.auth_start(text, bytea, bytea, interval, bytea) is
+comment on function platform.auth_start(text, bytea, bytea, interval, bytea, text, text) is
   'Begins a family of refresh tokens; false if its identity or its code does not allow it.';
-grant execute on function platform.auth_start(text, bytea, bytea, interval, bytea) to sternpost_server;
+grant execute on function platform.auth_start(text, bytea, bytea, interval, bytea, text, text) to sternpost_server;

@@ -10,6 +10,7 @@
 {{ template "environment.sql" . }}
 {{ template "secret.sql" . }}
 {{ template "input.sql" . }}
+{{ template "session_name.sql" . }}
 {{ template "is_signed_in.sql" . }}
 {{ template "is_over.sql" . }}
 {{ template "require_newest.sql" . }}
@@ -100,6 +101,7 @@
 {{ template "auth_wait.sql" . }}
 {{ template "auth_lock.sql" . }}
 {{ template "auth_fail.sql" . }}
+{{ template "auth_raise.sql" . }}
 {{ template "auth_start.sql" . }}
 {{ template "auth_remember.sql" . }}
 {{ template "auth_password.sql" . }}
@@ -124,6 +126,9 @@
 {{ template "mail_list.sql" . }}
 {{ template "auth_end.sql" . }}
 {{ template "auth_sign_out.sql" . }}
+{{ template "auth_is_fresh.sql" . }}
+{{ template "auth_sessions.sql" . }}
+{{ template "auth_end_session.sql" . }}
 {{ template "auth_account.sql" . }}
 {{ template "auth_ask_reset.sql" . }}
 {{ template "auth_ask_verification.sql" . }}

@@ -10,7 +10,7 @@ as $$
     from platform.auth_family
     where auth_family.identity_id = is_signed_in.identity_id
       and auth_family.revoked_at is null
-      and translate(encode(sha256(auth_family.key), 'base64'), '+/=', '-_') = split_part(token, ' ', 2)
+      and platform.session_name(auth_family.key) = split_part(token, ' ', 2)
   );
 $$;
 

@@ -93,5 +93,6 @@ func capitalize(name string) string {
 
 // IdentityActions lists the actions of Identity, which are the server's own.
 func IdentityActions() []string {
-	return []string{"requestPasswordReset", "resetPassword", "requestEmailVerification", "verifyEmail", "changePassword", "changeEmail", "signOutEverywhere"}
+	return []string{"requestPasswordReset", "resetPassword", "requestEmailVerification", "verifyEmail", "changePassword", "changeEmail", "signOutEverywhere",
+		"listSessions", "endSession", "endOtherSessions"}
 }

@@ -125,6 +125,7 @@ export function advice(error: unknown): string {
       return twoOf(error.status);
     case "ERR_AUTHENTICATION_FAILED":
     case "ERR_PERMISSION_DENIED":
+    case "ERR_SECOND_FACTOR":
     case "ERR_ACTION_NOT_FOUND":
     case "ERR_RECORD_NOT_FOUND":
     case "ERR_HTTP_METHOD_NOT_ALLOWED":

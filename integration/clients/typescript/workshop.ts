@@ -114,6 +114,7 @@ await step("tell errors apart by their code", async () => {
     case "ERR_INPUT_MALFORMED":
     case "ERR_AUTHENTICATION_FAILED":
     case "ERR_PERMISSION_DENIED":
+    case "ERR_SECOND_FACTOR":
     case "ERR_HTTP_METHOD_NOT_ALLOWED":
     case "ERR_REQUEST_TOO_LARGE":
     case "ERR_UNSUPPORTED_MEDIA_TYPE":

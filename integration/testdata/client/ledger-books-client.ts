@@ -725,6 +725,8 @@ export type ApiError =
   | ErrorOf<"ERR_AUTHENTICATION_FAILED", 401>
   /** not authorized to access */
   | ErrorOf<"ERR_PERMISSION_DENIED", 403>
+  /** the caller must show a credential again */
+  | ErrorOf<"ERR_SECOND_FACTOR", 403>
   /** action not found */
   | ErrorOf<"ERR_ACTION_NOT_FOUND", 404>
   /** record not found */

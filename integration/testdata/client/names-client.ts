@@ -80,6 +80,21 @@ export interface ApiClient extends Omit<SignInActions, "signIn"> {
   /** Ends all sign-ins of the caller, and their access tokens. */
   signOutEverywhere(input?: SignOutEverywhereInput, options?: CallOptions): Promise<SignOutEverywhereResponse>;
 
+  /** Lists the sign-ins of the caller that have not ended, the one used last first. */
+  listSessions(input?: ListSessionsInput, options?: CallOptions): Promise<ListSessionsResponse>;
+
+  /**
+   * Ends one of the caller's sign-ins: it is not refreshed any more, and its access token expires. For another than
+   * the present one, the caller must have shown a credential within the last five minutes.
+   */
+  endSession(input: EndSessionInput, options?: CallOptions): Promise<EndSessionResponse>;
+
+  /**
+   * Ends all sign-ins of the caller but the present one, and their access tokens. The caller must have shown a
+   * credential within the last five minutes.
+   */
+  endOtherSessions(input?: EndOtherSessionsInput, options?: CallOptions): Promise<EndOtherSessionsResponse>;
+
   /** Uploads a file before the call that takes it, and returns the value for that field in the call's input. */
   upload_<Action extends keyof UploadFields>(
     action: Action,
@@ -115,6 +130,9 @@ export function createClient(options: ClientOptions): ApiClient {
     changePassword: api.writesUnnamed("changePassword"),
     changeEmail: api.writesUnnamed("changeEmail"),
     signOutEverywhere: api.writesUnnamed("signOutEverywhere"),
+    listSessions: api.reads("listSessions"),
+    endSession: api.writesUnnamed("endSession"),
+    endOtherSessions: api.writesUnnamed("endOtherSessions"),
     upload_: (action, field, file, options) => uploadFile(api, action, field, file, options),
     signIn_: api.signIns.signIn,
     signInWith: api.signIns.signInWith,
@@ -408,6 +426,35 @@ export type SignOutEverywhereInput = { [name: string]: never };
 
 export type SignOutEverywhereResponse = { [name: string]: never };
 
+export type ListSessionsInput = { [name: string]: never };
+
+export interface ListSessionsResponse {
+  sessions: {
+    id: string;
+    /** Whether it is the one that asks. */
+    isCurrent: boolean;
+    /** @format date-time */
+    createdAt: string;
+    /** @format date-time */
+    usedAt: string;
+    /** @format date-time */
+    endsAt: string;
+    address: string | null;
+    /** How the client names itself. */
+    client: string | null;
+  }[];
+}
+
+export interface EndSessionInput {
+  id: string;
+}
+
+export type EndSessionResponse = { [name: string]: never };
+
+export type EndOtherSessionsInput = { [name: string]: never };
+
+export type EndOtherSessionsResponse = { [name: string]: never };
+
 /** The choice of a page of a list. */
 export type ListPaging =
   | { first?: number; after?: string; last?: never; before?: never; limit?: never; offset?: never }
@@ -424,6 +471,8 @@ export type ApiError =
   | ErrorOf<"ERR_AUTHENTICATION_FAILED", 401>
   /** not authorized to access */
   | ErrorOf<"ERR_PERMISSION_DENIED", 403>
+  /** the caller must show a credential again */
+  | ErrorOf<"ERR_SECOND_FACTOR", 403>
   /** action not found */
   | ErrorOf<"ERR_ACTION_NOT_FOUND", 404>
   /** record not found */

@@ -15,7 +15,7 @@ export class ServiceError extends Error {
   /** The status of the response; 0 if there was none. */
   readonly status: number;
   /** The problems of single inputs, if any. */
-  readonly data?: { errors: InputProblem[] };
+  readonly data?: ErrorData;
   /** The number of seconds after which to try again, if the server says it. */
   readonly retryAfter?: number;
   /** The id of the request in the log of the server. */
@@ -29,8 +29,14 @@ export class ServiceError extends Error {
   }
 }
 
+interface ErrorData {
+  errors: InputProblem[];
+  /** With ERR_SECOND_FACTOR: a second factor, or any credential within the last minutes. */
+  needs?: "secondFactor" | "recentSignIn";
+}
+
 interface ErrorDetails {
-  data?: { errors: InputProblem[] };
+  data?: ErrorData;
   retryAfter?: number;
   requestId?: string;
   cause?: unknown;
@@ -54,7 +60,7 @@ async function readRefusal(response: Response): Promise<ServiceError> {
   }
   const code = body.code ?? body.error;
   if (typeof code !== "string") return unexpectedAnswer(response.status, details);
-  if (body.data !== undefined) details.data = body.data as { errors: InputProblem[] };
+  if (body.data !== undefined) details.data = { errors: [], ...(body.data as Partial<ErrorData>) };
   return new ServiceError(code, response.status, String(body.message ?? body.error_description ?? code), details);
 }
 
