@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/server/files"
+	"github.com/sternpost/sternpost/server/queue"
 	"github.com/sternpost/sternpost/storage"
 	"github.com/sternpost/sternpost/storage/local"
 )
@@ -49,6 +50,18 @@ type broken struct{ *local.Store }
 
 func (broken) Delete(context.Context, string) error { return errors.New("storage is away") }
 
+// sweepFiles deletes the files and uploads that are due, also those that were tried before.
+func sweepFiles(t *testing.T, s *testServer, d *testDatabase) error {
+	d.exec(t, `update platform.task set due_at = least(due_at, now()) where kind in ('file', 'upload') and attempts > 0`)
+	for _, kind := range s.files.Deletions() {
+		q := queue.New(queue.Options{DB: s.db, Process: func() *int32 { return nil }}, kind)
+		if err := q.Drain(t.Context()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // sweeper is a server with files and uploads in all states; those named due are to be
 // deleted.
 func sweeper(t *testing.T) (*testServer, *testDatabase, *local.Store) {
@@ -67,9 +80,10 @@ func sweeper(t *testing.T) (*testServer, *testDatabase, *local.Store) {
 		select platform.file_mint(jsonb_build_object('key', key, 'action', 'a', 'field', 'f', 'identityId', 'ada',
 			'filename', 'a', 'contentType', 'a/b', 'size', 1), 1000, '1 hour')
 		from unnest(array['dueAttached', 'dueExpired', 'minted', 'expired'] || array(select 'due' || n from generate_series(10, 40) as n)) as key;
-		update platform.file_upload set attached_at = now() where key = 'dueAttached';
+		select platform.file_attach('{"uploads": [{"key": "dueAttached"}]}');
 		update platform.file_upload set expires_at = now() - interval '61 minutes' where key like 'due%' and key <> 'dueAttached';
 		update platform.file_upload set expires_at = now() - interval '10 minutes' where key = 'expired';
+		update platform.task set due_at = now() where kind = 'file' or key like 'due%';
 	`)
 	store := localStore(t)
 	put := func(key string) {
@@ -98,7 +112,7 @@ func TestSweep(t *testing.T) {
 
 	// While storage is away, no key is forgotten.
 	s.files.Store = broken{store}
-	if err := s.files.SweepOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "storage is away") {
+	if err := sweepFiles(t, s, d); err == nil || !strings.Contains(err.Error(), "storage is away") {
 		t.Errorf("sweep without storage: got %v", err)
 	}
 	var files int
@@ -110,14 +124,14 @@ func TestSweep(t *testing.T) {
 	s.files.Store = store
 	ended := make(chan error, 2)
 	for range 2 {
-		go func() { ended <- s.files.SweepOnce(t.Context()) }()
+		go func() { ended <- sweepFiles(t, s, d) }()
 	}
 	for range 2 {
 		if err := <-ended; err != nil {
 			t.Errorf("sweep: %v", err)
 		}
 	}
-	if err := s.files.SweepOnce(t.Context()); err != nil { // what one skipped as the other was at it
+	if err := sweepFiles(t, s, d); err != nil { // what one skipped as the other was at it
 		t.Errorf("sweep: %v", err)
 	}
 	if got, want := keysOf(t, store, storage.Files), "held new recent"; got != want {
@@ -201,7 +215,7 @@ func TestVerifyRecounts(t *testing.T) {
 		}
 	}
 	s.config.Storage.DeleteDelay = 0
-	if err := s.files.SweepOnce(t.Context()); err != nil {
+	if err := sweepFiles(t, s, d); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := keysOf(t, store, storage.Files), "new"; got != want {

@@ -386,7 +386,7 @@ func TestDiskIsClaimed(t *testing.T) {
 	if err := os.WriteFile(owner, []byte("database 5 of cluster 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.files.SweepOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "belongs to database 5 of cluster 1") {
+	if err := sweepFiles(t, s, d); err == nil || !strings.Contains(err.Error(), "belongs to database 5 of cluster 1") {
 		t.Errorf("sweep of what another database has claimed: got %v", err)
 	}
 	s.files.CheckStore(t.Context())
@@ -402,7 +402,7 @@ func TestDiskIsClaimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := s.files.SweepOnce(t.Context()); err != nil {
+		if err := sweepFiles(t, s, d); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -416,7 +416,7 @@ func TestDiskIsClaimed(t *testing.T) {
 	if _, err := d.Superuser(t).Exec(t.Context(), `revoke execute on function pg_catalog.pg_control_system() from public`); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.files.SweepOnce(t.Context()); err != nil {
+	if err := sweepFiles(t, s, d); err != nil {
 		t.Errorf("sweep where Postgres does not say which one it is: %v", err)
 	}
 	faults, err := VerifyFiles(t.Context(), testConfig(d.ServerURL(), nil), "", files.VerifyOptions{Store: store})

@@ -26,6 +26,7 @@ import (
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/listener"
 	"github.com/sternpost/sternpost/server/mailroom"
+	"github.com/sternpost/sternpost/server/queue"
 	"github.com/sternpost/sternpost/server/request"
 	"github.com/sternpost/sternpost/server/signin"
 	"github.com/sternpost/sternpost/server/telemetry"
@@ -41,7 +42,8 @@ type Server struct {
 	policy          *request.Policy
 	signIn          *signin.Service
 	checkingStorage sync.Once
-	mailroom        *mailroom.Room // nil without mail
+	queues          []*queue.Queue // of the tasks that this server does
+	mails           *queue.Queue   // one of them; nil without mail
 	files           *files.Service
 	docs            *docs.Pages // nil if there are none
 	zones           atomic.Pointer[zones]
@@ -176,11 +178,6 @@ func (s *Server) furnish(options Options) error {
 	if s.onceKey, err = newOnceKey(s.config.SigningKey); err != nil {
 		return err
 	}
-	if s.config.HasMail() {
-		if s.mailroom, err = s.newMailroom(options.Mail); err != nil {
-			return err
-		}
-	}
 	if s.identifier = options.Identifier; s.identifier == nil {
 		s.identifier = s.signIn.Tokens
 	}
@@ -194,6 +191,9 @@ func (s *Server) furnish(options Options) error {
 		Config: &s.config, DB: s.db, Store: store, Policy: s.policy, Log: s.log,
 		Uploads: budget.ForTransfers(s.config.TransfersLimit), Downloads: budget.ForTransfers(s.config.TransfersLimit), Begin: s.begin, Registry: s.telemetry.Registry,
 	})
+	if err := s.newQueues(options.Mail); err != nil {
+		return err
+	}
 	if s.config.Docs {
 		s.docs = docs.New(docs.Options{Config: &s.config, DB: s.db, Policy: s.policy, Release: s.release, OpenMail: s.signIn.Accounts.Open,
 			Data: options.Data, IssueToken: s.signIn.Tokens.Issue, FileURL: s.files.URL})
@@ -207,25 +207,31 @@ func (s *Server) begin() (end func()) {
 	return func() { s.inFlight.Add(-1) }
 }
 
-// newMailroom makes the sender of mails. In development mails are kept for display.
-func (s *Server) newMailroom(sender mailroom.Sender) (*mailroom.Room, error) {
+// newQueues makes what does the tasks in the database. In development mails are kept for display.
+func (s *Server) newQueues(sender mailroom.Sender) (err error) {
+	options := queue.Options{DB: s.db, IsServed: s.isTidied, Process: s.process.Load, Log: s.log}
+	for _, kind := range s.files.Deletions() {
+		s.queues = append(s.queues, queue.New(options, kind))
+	}
+	if !s.config.HasMail() {
+		return nil
+	}
 	if sender == nil && s.config.Mail.Host != "" {
-		var err error
 		if sender, err = mail.NewSender(s.config.Mail); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return mailroom.New(mailroom.Options{
-		DB: s.db, Sender: sender, Open: s.signIn.Accounts.Open,
-		IsKept: s.config.Mode == config.Development, IsServed: s.isTidied, Process: s.process.Load,
-		Registry: s.telemetry.Registry, Log: s.log,
-	}), nil
+	s.mails = queue.New(options, mailroom.Kind(mailroom.Options{
+		Sender: sender, Open: s.signIn.Accounts.Open, IsKept: s.config.Mode == config.Development, Registry: s.telemetry.Registry, Log: s.log,
+	}))
+	s.queues = append(s.queues, s.mails)
+	return nil
 }
 
 // mailed has a mail sent at once that was just requested.
 func (s *Server) mailed() {
-	if s.mailroom != nil {
-		s.mailroom.Wake()
+	if s.mails != nil {
+		s.mails.Wake()
 	}
 }
 
@@ -339,8 +345,8 @@ func (s *Server) Run(ctx context.Context) error {
 
 	go s.db.Watch(background)
 	go s.sweep(background)
-	if s.mailroom != nil {
-		go s.mailroom.Run(background)
+	for _, q := range s.queues {
+		go q.Run(background)
 	}
 	go s.files.Sweep(background, s.isTidied)
 	followed := make(chan struct{})

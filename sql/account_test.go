@@ -58,7 +58,7 @@ func do(does, statement string) accountStep { return accountStep{does, statement
 const (
 	ada      = `select concat_ws(', ', email, email_verified, password) from app.identity where id = 'ada'`
 	families = `select string_agg(encode(key, 'escape') || case when revoked_at is null then ' holds' else ' ended' end, ', ' order by id) from platform.auth_family`
-	waiting  = `select coalesce(string_agg(concat_ws(' ', name, coalesce(recipient, 'nobody'), encode(content, 'escape')), ', ' order by id), 'none') from platform.mail`
+	waiting  = `select coalesce(string_agg(concat_ws(' ', name, coalesce(key, 'nobody'), encode(content, 'escape')), ', ' order by id), 'none') from platform.task`
 	proofs   = `select count(*)::text from platform.auth_proof`
 
 	// over are the tokens that are over of ada's sign-ins a, b and d and of one that is not known, issued so many seconds after now.
@@ -118,7 +118,9 @@ func TestAccounts(t *testing.T) {
 			reset("the token", "t", "false"),
 			do("an identity gets the address", `insert into app.identity (id, email, issuer, password) values ('new', 'nobody@example.com', 'https://api', 'h')`),
 			reset("the token", "t", "false"),
-			is("who sends deletes it", `select coalesce(id::text, 'none') from platform.mail_take('1 minute', null)`, "none"),
+			is("nobody sends it", `select platform.task_take('mail', null, '1 minute', null, 1)::text`, "[]"),
+			do("a day passes", `update platform.task set failed_at = failed_at - interval '25 hours'`),
+			is("it is swept", `select platform.task_sweep(10)::text`, "false"),
 			is("it is gone", waiting, "none"),
 		}},
 		{"addresses that sign in in other ways", []accountStep{
@@ -140,13 +142,13 @@ func TestAccounts(t *testing.T) {
 			verification("ada", "ada@example.com", "a"), verification("ada", "ada@example.com", "b"), verification("ada", "ada@example.com", "c"), verification("ada", "ada@example.com", "d"),
 			change("hash of ada", "new@example.com", "e", "0 t"), change("hash of ada", "new@example.com", "f", "0 t"),
 			change("hash of ada", "new@example.com", "g", "0 t"), change("hash of ada", "new@example.com", "h", "0 t"),
-			is("three of each", `select string_agg(concat_ws(' ', name, recipient, count), ', ' order by name, recipient) from (select name, recipient, count(*) from platform.mail group by 1, 2) as mails`,
+			is("three of each", `select string_agg(concat_ws(' ', name, recipient, count), ', ' order by name, recipient) from (select name, key as recipient, count(*) from platform.task group by 1, 2) as mails`,
 				"changeEmail new@example.com 3, resetPassword ada@example.com 3, resetPassword imported@example.com 1, resetPassword 1, verifyEmail ada@example.com 3"),
 			is("no password has failed", `select count(*)::text from platform.auth_failure where kind = 'password' or account is not null`, "0"),
 			reset("the fourth token", "w", "false"),
-			do("an hour passes", `update platform.mail set asked_at = asked_at - interval '1 hour'`),
+			do("an hour passes", `update platform.task set asked_at = asked_at - interval '1 hour'`),
 			asked("ada@example.com", "y"),
-			is("another one", `select count(*)::text from platform.mail where name = 'resetPassword' and recipient = 'ada@example.com'`, "4"),
+			is("another one", `select count(*)::text from platform.task where name = 'resetPassword' and key = 'ada@example.com'`, "4"),
 		}},
 		{"too old", []accountStep{
 			asked("ada@example.com", "t"),
@@ -176,9 +178,9 @@ func TestAccounts(t *testing.T) {
 			is("proven", ada, "ada@example.com, t, hash of ada"),
 			verify("a replay", "v", "refused"), verify("the other", "w", "refused"),
 			verification("ada", "ada@example.com", "x"),
-			is("once proven, nothing is sent", `select count(*)::text from platform.mail`, "2"),
+			is("once proven, nothing is sent", `select count(*)::text from platform.task`, "2"),
 			verification("imported", "ada@example.com", "y"),
-			is("nor to somebody else's address", `select count(*)::text from platform.mail`, "2"),
+			is("nor to somebody else's address", `select count(*)::text from platform.task`, "2"),
 		}},
 		{"proof by a password", []accountStep{
 			begin,
@@ -234,7 +236,7 @@ func TestAccounts(t *testing.T) {
 			do("somebody else signs up", `insert into app.identity (id, email, issuer, password) values ('new', 'new@example.com', 'https://api', 'h')`),
 			verify("the token", "w", "taken"),
 			is("nothing has changed", ada, "ada@example.com, f, hash of ada"),
-			is("nobody is told", `select count(*)::text from platform.mail where name = 'emailChanged'`, "0"),
+			is("nobody is told", `select count(*)::text from platform.task where name = 'emailChanged'`, "0"),
 		}},
 		{"another password", []accountStep{
 			begin,
@@ -320,7 +322,7 @@ func TestAskingTellsNothing(t *testing.T) {
 	if !slices.Equal(known, unknown) {
 		t.Errorf("the address of an identity: %q\nan unknown one: %q", known, unknown)
 	}
-	if !slices.ContainsFunc(known, func(s string) bool { return strings.HasPrefix(s, "mail 1 ") }) {
+	if !slices.ContainsFunc(known, func(s string) bool { return strings.HasPrefix(s, "task 1 ") }) {
 		t.Errorf("no mail was counted: %q", known)
 	}
 }
@@ -341,7 +343,7 @@ func TestAskingIsBounded(t *testing.T) {
 		}
 	}
 	if got := value[string](t, conn, `select string_agg(concat_ws(' ', recipient, number), ', ' order by recipient)
-		from (select recipient, count(*) as number from platform.mail group by recipient) as counted`); got != "ada@example.com 3, 7" {
+		from (select key as recipient, count(*) as number from platform.task group by key) as counted`); got != "ada@example.com 3, 7" {
 		t.Errorf("got mails %s, want 3 to ada@example.com and 7 to nobody", got)
 	}
 }
@@ -404,11 +406,13 @@ func TestMailQueue(t *testing.T) {
 	owner, first, second := db.Owner(t), db.Server(t), db.Server(t)
 	take := func(conn *pgx.Conn) string {
 		t.Helper()
-		return value[string](t, conn, `select coalesce(concat_ws(' ', recipient, attempts, is_late), 'none') from platform.mail_take('1 minute', null)`)
+		return value[string](t, conn, `select coalesce((
+			select concat_ws(' ', task->>'key', task->>'attempts', task->>'isLate') from json_array_elements(platform.task_take('mail', null, '1 minute', null, 1)) as task
+		), '')`)
 	}
 	due := func() {
 		t.Helper()
-		exec(t, owner, `update platform.mail set due_at = due_at - interval '1 minute'`)
+		exec(t, owner, `update platform.task set due_at = due_at - interval '1 minute'`)
 	}
 
 	tx, err := owner.Begin(t.Context())
@@ -423,30 +427,30 @@ func TestMailQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if got := take(first); got != "ada@example.com 0 f" {
+	if got := take(first); got != "ada@example.com 0 false" {
 		t.Fatalf("got %q", got)
 	}
-	exec(t, owner, `update platform.mail set holder = (select pid from pg_stat_activity where backend_type = 'checkpointer')`)
+	exec(t, owner, `update platform.task set holder = (select pid from pg_stat_activity where backend_type = 'checkpointer')`)
 	if got := take(second); got != "" {
 		t.Errorf("while it is being sent, another server got %q", got)
 	}
-	exec(t, owner, `update platform.mail set holder = 0`) // the connection of the first server has ended
-	if got := take(first); got != "ada@example.com 0 f" {
+	exec(t, owner, `update platform.task set holder = 0`) // the connection of the first server has ended
+	if got := take(first); got != "ada@example.com 0 false" {
 		t.Errorf("when the server that sends it is gone, another server got %q", got)
 	}
 	due() // the lease expires
-	if got := take(second); got != "ada@example.com 0 f" {
+	if got := take(second); got != "ada@example.com 0 false" {
 		t.Errorf("when the lease has expired, another server got %q", got)
 	}
-	exec(t, second, `select platform.mail_failed(1, 'no answer', '4 seconds')`)
+	exec(t, second, `select platform.task_failed(1, 'no answer', '4 seconds')`)
 	if got := take(second); got != "" {
 		t.Errorf("before it is due again, got %q", got)
 	}
 	due()
-	if got := take(second); got != "ada@example.com 1 f" {
+	if got := take(second); got != "ada@example.com 1 false" {
 		t.Errorf("when it is due again, got %q", got)
 	}
-	exec(t, second, `select platform.mail_sent(1, false)`)
+	exec(t, second, `select platform.task_done(1, false)`)
 	due()
 	if got := take(second); got != "" {
 		t.Errorf("after it was sent, got %q", got)

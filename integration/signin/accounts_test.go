@@ -168,7 +168,7 @@ func await(t *testing.T, mails *mailserver.Server, before int) (mailserver.Mail,
 func awaitSent(t *testing.T, s *service) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if value[bool](t, s, `select bool_and(sent_at is not null) from platform.mail`) {
+		if value[bool](t, s, `select bool_and(done_at is not null) from platform.task where kind = 'mail' and key is not null`) {
 			return
 		}
 	}
@@ -194,7 +194,7 @@ func TestResetPassword(t *testing.T) {
 		t.Errorf("the link %s is not in\n%s\n%s", link, text, html)
 	}
 	awaitSent(t, s)
-	if got := value[bool](t, s, `select not exists (select from platform.mail where content is not null or encode(content, 'escape') like '%' || $1 || '%')
+	if got := value[bool](t, s, `select not exists (select from platform.task where content is not null or encode(content, 'escape') like '%' || $1 || '%')
 		and not exists (select from platform.auth_proof where encode(hash, 'escape') like '%' || $1 || '%')`, token); !got {
 		t.Error("the database keeps a mail that was sent, or its token")
 	}
@@ -251,7 +251,7 @@ func TestResetTellsNothing(t *testing.T) {
 			s.must(t, "", "requestPasswordReset", map[string]string{"email": email, "redirectUrl": redirectTo})
 		}
 	}
-	if got := value[int](t, s, `select count(*)::int from platform.mail where recipient is not null`); got != 3 {
+	if got := value[int](t, s, `select count(*)::int from platform.task where kind = 'mail' and key is not null`); got != 3 {
 		t.Errorf("ada gets %d mails, want 3", got)
 	}
 	if got := s.password(t, "ada@example.com", "correct-canary"); got.status != http.StatusOK {
@@ -706,7 +706,7 @@ func TestMailServerHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if !value[bool](t, s, `select mail.holder in (select pid from pg_stat_activity where datname = current_database()) from platform.mail`) {
+	if !value[bool](t, s, `select task.holder in (select pid from pg_stat_activity where datname = current_database()) from platform.task`) {
 		t.Error("a mail in hand does not name a connection of its server, so that it waits if the server is killed")
 	}
 	if n := value[int](t, s, `select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`); n != 0 {
@@ -728,7 +728,7 @@ func TestMailServerRefuses(t *testing.T) {
 	settled := func(id int, condition string) string {
 		t.Helper()
 		for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-			if got := value[*string](t, s, `select (select concat_ws(' ', attempts, content is null, due_at < now() + '5 seconds', failure) from platform.mail where id = $1 and `+condition+`)`, id); got != nil {
+			if got := value[*string](t, s, `select (select concat_ws(' ', attempts, content is null, due_at < now() + '5 seconds', failure) from platform.task where id = $1 and `+condition+`)`, id); got != nil {
 				return *got
 			}
 		}
@@ -741,9 +741,9 @@ func TestMailServerRefuses(t *testing.T) {
 		t.Errorf("after a try: %s", got)
 	}
 	mails.Refuse(nil, nil)
-	s.exec(t, `update platform.mail set due_at = now()`)
+	s.exec(t, `update platform.task set due_at = now()`)
 	await(t, mails, 0)
-	if got := settled(1, `sent_at is not null`); !strings.HasPrefix(got, "2 t ") {
+	if got := settled(1, `done_at is not null`); !strings.HasPrefix(got, "2 t ") {
 		t.Errorf("when it is sent: %s", got)
 	}
 	mails.Refuse(&smtp.SMTPError{Code: 550, Message: "ada@example.com is unknown"}, nil)
@@ -752,7 +752,7 @@ func TestMailServerRefuses(t *testing.T) {
 		t.Errorf("when it is refused for good: %s", got)
 	}
 	mails.Refuse(nil, nil)
-	s.exec(t, `insert into platform.mail (name, recipient, content, ends_at) values ('resetPassword', 'ada@example.com', 'sealed by another key', now() + interval '1 hour')`)
+	s.exec(t, `insert into platform.task (kind, name, key, content, ends_at) values ('mail', 'resetPassword', 'ada@example.com', 'sealed by another key', now() + interval '1 hour')`)
 	if got := settled(3, `failed_at is not null`); !strings.Contains(got, "another signing key") {
 		t.Errorf("one that nobody can open: %s", got)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/jackc/pgx/v5"
 	"slices"
 	"strconv"
 	"strings"
@@ -335,8 +336,17 @@ func (s *Service) deleteRefused(p *Kept) error {
 	}
 	ctx, cancel := storageContext()
 	defer cancel()
-	_, err := s.sweepBatch(ctx, storage.Files, `select platform.file_unheld($1)`, []any{p.keys}, `select platform.file_forget($1)`)
-	return err
+	return s.DB.Transaction(ctx, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `select platform.file_unheld($1)`, pgx.QueryExecModeExec, p.keys)
+		if err != nil {
+			return fmt.Errorf("list the files to delete: %w", err)
+		}
+		keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("list the files to delete: %w", err)
+		}
+		return s.deleteObjects(ctx, tx, storage.Files, `select platform.file_forget($1)`, keys...)
+	})
 }
 
 // nullable returns nil for an anonymous caller.

@@ -3,6 +3,7 @@ package mailroom
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/sternpost/sternpost/auth/mail"
+	"github.com/sternpost/sternpost/server/queue"
 )
 
 // TestResults checks the results of mails in the database and in the metrics, once each.
@@ -25,31 +27,34 @@ func TestResults(t *testing.T) {
 		result    string
 		statement string
 	}{
-		{"a mail server takes it", senderOf(nil), false, false, "sent", "platform.mail_sent"},
-		{"there is no mail server", nil, false, false, "kept", "platform.mail_sent"},
-		{"the mail server does not answer", senderOf(errors.New("no answer")), false, false, "retried", "platform.mail_failed"},
-		{"it is of no use any more", senderOf(nil), true, false, "failed", "platform.mail_failed"},
-		{"nobody can open it", senderOf(nil), false, true, "failed", "platform.mail_failed"},
+		{"a mail server takes it", senderOf(nil), false, false, "sent", "platform.task_done"},
+		{"there is no mail server", nil, false, false, "kept", "platform.task_done"},
+		{"the mail server does not answer", senderOf(errors.New("no answer")), false, false, "retried", "platform.task_failed"},
+		{"it is of no use any more", senderOf(nil), true, false, "failed", "platform.task_failed"},
+		{"nobody can open it", senderOf(nil), false, true, "failed", "platform.task_failed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			db := &oneMail{isLate: test.isLate}
-			r := New(Options{
-				DB: db, Sender: test.sender, Process: func() *int32 { return nil }, Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler),
+			registry := prometheus.NewRegistry()
+			q := queue.New(queue.Options{DB: db, Process: func() *int32 { return nil }, Log: slog.New(slog.DiscardHandler)}, Kind(Options{
+				Sender: test.sender, Registry: registry, Log: slog.New(slog.DiscardHandler),
 				Open: func([]byte) (mail.Content, bool) { return mail.Content{}, !test.isSealed },
-			})
-			r.sendDue(t.Context())
+			}))
+			_ = q.Drain(t.Context())
 			if !strings.Contains(db.noted, test.statement+"(") {
 				t.Errorf("the database is told %q, want %s", db.noted, test.statement)
 			}
-			for _, result := range []string{"sent", "kept", "retried", "failed"} {
-				want := 0.0
+			want := "# HELP sternpost_mail_total Attempts to send a mail, by result: sent, kept, retried or failed permanently.\n# TYPE sternpost_mail_total counter\n"
+			for _, result := range []string{"failed", "kept", "retried", "sent"} {
+				count := 0
 				if result == test.result {
-					want = 1
+					count = 1
 				}
-				if got := testutil.ToFloat64(r.sent.WithLabelValues(result)); got != want {
-					t.Errorf("%s: got %v, want %v", result, got, want)
-				}
+				want += fmt.Sprintf("sternpost_mail_total{result=%q} %d\n", result, count)
+			}
+			if err := testutil.GatherAndCompare(registry, strings.NewReader(want)); err != nil {
+				t.Error(err)
 			}
 		})
 	}
@@ -69,19 +74,17 @@ type oneMail struct {
 }
 
 func (d *oneMail) QueryRow(statement string, arguments []any, into ...any) error {
-	if !strings.Contains(statement, "platform.mail_take(") {
+	if !strings.Contains(statement, "platform.task_take(") {
 		d.noted += statement
 		return nil
 	}
-	if lease := arguments[0].(time.Duration); lease <= mail.SendTimeout {
+	if lease := arguments[2].(time.Duration); lease <= mail.SendTimeout {
 		return errors.New("the lease expires while the mail is being sent")
 	}
-	if d.isTaken {
-		return nil
+	*into[0].(*string) = `[]`
+	if !d.isTaken {
+		d.isTaken = true
+		*into[0].(*string) = fmt.Sprintf(`[{"id": 1, "name": "x", "key": "x", "content": "c2VhbGVk", "attempts": 0, "isLate": %t}]`, d.isLate)
 	}
-	d.isTaken = true
-	id, text, attempts := int64(1), "x", int32(0)
-	*into[0].(**int64), *into[1].(**string), *into[2].(**string) = &id, &text, &text
-	*into[3].(*[]byte), *into[4].(**int32), *into[5].(**bool) = []byte("sealed"), &attempts, &d.isLate
 	return nil
 }

@@ -68,19 +68,6 @@ begin
   get diagnostics v_count = row_count;
   v_is_more := v_is_more or v_count = most;
 
-  -- For a day it can be seen what became of a mail. One that waits is given up by those who send.
-  delete from platform.mail
-  where mail.id in (
-    select old.id
-    from platform.mail as old
-    where old.asked_at < now() - interval '1 day'
-      and (old.sent_at < now() - interval '1 day' or old.failed_at < now() - interval '1 day')
-    limit most
-    for update skip locked
-  );
-  get diagnostics v_count = row_count;
-  v_is_more := v_is_more or v_count = most;
-
   -- A code that has begun a family goes with it.
   delete from platform.auth_code
   where auth_code.hash in (

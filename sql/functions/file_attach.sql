@@ -21,6 +21,14 @@ begin
       and file_upload.attached_at is null
       and file_upload.expires_at > now()
     returning file_upload.key
+  ),
+  queued as (
+    update platform.task
+    set due_at = now()
+    from attached
+    where task.kind = 'upload'
+      and task.name = ''
+      and task.key = attached.key
   )
   select
     json_agg(

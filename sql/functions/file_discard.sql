@@ -6,11 +6,17 @@ volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  update platform.file
-  set released_at = now()
-  where file.key = any (keys)
-    and file.holders = 0
-    and file.released_at is null;
+  with released as (
+    update platform.file
+    set released_at = now()
+    where file.key = any (keys)
+      and file.holders = 0
+      and file.released_at is null
+    returning file.key
+  )
+  insert into platform.task (kind, name, key)
+  select 'file', '', released.key
+  from released;
 $$;
 
 comment on function platform.file_discard(text[]) is 'Queues the files of a failed call for deletion.';

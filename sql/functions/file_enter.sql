@@ -7,6 +7,7 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
   insert into platform.file (key) select unnest(keys);
+  insert into platform.task (kind, name, key, due_at) select 'file', '', unnest(keys), now() + interval '1 day';
 $$;
 
 comment on function platform.file_enter(text[]) is 'Enters files whose contents are about to be stored.';

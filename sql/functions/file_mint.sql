@@ -70,6 +70,8 @@ begin
     (upload->>'size')::bigint,
     v_expires_at
   );
+  insert into platform.task (kind, name, key, due_at)
+  values ('upload', '', upload->>'key', v_expires_at + interval '1 hour');
 
   return platform.iso(v_expires_at);
 end;

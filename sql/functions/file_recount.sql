@@ -13,17 +13,27 @@ begin
   -- later.
   lock table platform.file in share row exclusive mode;
 
-  insert into platform.file (key, holders, released_at)
-  select
-    miscounted.key,
-    miscounted.named,
-    case when miscounted.named = 0 then now() end
-  from platform.file_miscounted() as miscounted
-  on conflict (key) do update
-    set holders = excluded.holders,
-        released_at = excluded.released_at;
-
-  get diagnostics v_count = row_count;
+  with counted as (
+    insert into platform.file (key, holders, released_at)
+    select
+      miscounted.key,
+      miscounted.named,
+      case when miscounted.named = 0 then now() end
+    from platform.file_miscounted() as miscounted
+    on conflict (key) do update
+      set holders = excluded.holders,
+          released_at = excluded.released_at
+    returning file.key, file.holders
+  ),
+  queued as (
+    insert into platform.task (kind, name, key)
+    select 'file', '', counted.key
+    from counted
+    where counted.holders = 0
+  )
+  select count(*)
+  into v_count
+  from counted;
   return v_count;
 end;
 $$;

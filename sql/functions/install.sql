@@ -118,11 +118,13 @@
 {{ template "auth_revoke.sql" . }}
 {{ template "auth_sweep.sql" . }}
 
+{{ template "task_take.sql" . }}
+{{ template "task_done.sql" . }}
+{{ template "task_failed.sql" . }}
+{{ template "task_later.sql" . }}
+{{ template "task_sweep.sql" . }}
 {{ template "mail_allowed.sql" . }}
 {{ template "mail_queue.sql" . }}
-{{ template "mail_take.sql" . }}
-{{ template "mail_sent.sql" . }}
-{{ template "mail_failed.sql" . }}
 {{ template "mail_list.sql" . }}
 {{ template "auth_end.sql" . }}
 {{ template "auth_sign_out.sql" . }}

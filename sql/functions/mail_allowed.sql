@@ -7,10 +7,11 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
   select count(*) < 3
-  from platform.mail
-  where mail.recipient = mail_allowed.recipient
-    and mail.name = mail_allowed.name
-    and mail.asked_at > now() - interval '1 hour';
+  from platform.task
+  where task.kind = 'mail'
+    and task.name = mail_allowed.name
+    and task.key = mail_allowed.recipient
+    and task.asked_at > now() - interval '1 hour';
 $$;
 
 comment on function platform.mail_allowed(text, text) is 'Whether a recipient may get another mail of a kind.';

@@ -7,10 +7,11 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select mail.id, mail.name, mail.recipient, mail.content, mail.asked_at, mail.sent_at, mail.failure
-  from platform.mail
-  where mail.recipient is not null
-  order by mail.asked_at desc, mail.id desc
+  select task.id, task.name, task.key, task.content, task.asked_at, task.done_at, task.failure
+  from platform.task
+  where task.kind = 'mail'
+    and task.key is not null
+  order by task.asked_at desc, task.id desc
   limit most;
 $$;
 

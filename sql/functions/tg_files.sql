@@ -38,7 +38,13 @@ begin
       released_at = case when file.holders + change.holders = 0 then now() end
     from change
     where file.key = change.key
-    returning file.key
+    returning file.key, file.holders
+  ),
+  queued as (
+    insert into platform.task (kind, name, key)
+    select 'file', '', changed.key
+    from changed
+    where changed.holders = 0
   )
   select change.key
   into v_unknown
