@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -29,7 +30,8 @@ type call struct {
 	// statement is the function for this input: that of the action, or of a form of a list.
 	statement *database.Statement
 	prepared  prepared
-	once      *once // nil if the call may be repeated
+	keys      [][]byte // of idempotency, beside those in the header
+	once      *once    // nil if the call may be repeated
 	rows      *answer.Answer
 }
 
@@ -73,10 +75,8 @@ func (s *Server) goThrough(c *fiber.Ctx, of *stages) error {
 	*k = call{server: s, http: c, release: r, caller: caller{request: request.Of(c)}}
 	if err = k.goThrough(of.arrive); err == nil {
 		err = s.onNewest(c, r, exposed, func(r *served, api *api) error {
-			k.release, k.action = r, api.actions[c.Params("action")]
-			if k.action != nil {
-				k.request.Action = k.action.metrics
-			}
+			k.release = r
+			k.setAction(api.actions[c.Params("action")])
 			return k.goThrough(of.act)
 		})
 	}
@@ -86,6 +86,13 @@ func (s *Server) goThrough(c *fiber.Ctx, of *stages) error {
 		return nil
 	}
 	return err
+}
+
+// setAction sets the action of the call; nil if its name is unknown.
+func (k *call) setAction(a *action) {
+	if k.action = a; a != nil {
+		k.request.Action = a.metrics
+	}
 }
 
 func (k *call) goThrough(stages []stage) error {
@@ -129,11 +136,13 @@ func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served
 const maxReleases = 5
 
 // answerPreflight answers the question of a browser whether it may send a request.
-func (k *call) answerPreflight() error {
+func (k *call) answerPreflight() error { return k.preflight() }
+
+func (k *call) preflight(more ...string) error {
 	if !k.server.policy.IsPreflight(k.http) {
 		return nil
 	}
-	if err := request.Preflight(k.http, k.release.headerNames()); err != nil {
+	if err := request.Preflight(k.http, append(k.release.headerNames(), more...)); err != nil {
 		return err
 	}
 	return errAnswered
@@ -228,7 +237,8 @@ func notACursor(page answer.Page) error {
 
 // readKey reads the key under which the call is carried out once.
 func (k *call) readKey() (err error) {
-	k.once, err = k.server.onceOf(k.http, k.action, &k.caller, k.in.JSON)
+	keys := k.http.Request().Header.PeekAll("Idempotency-Key")
+	k.once, err = k.server.onceOf(k.http, k.action, &k.caller, append(slices.Clip(keys), k.keys...), k.in.JSON)
 	return err
 }
 

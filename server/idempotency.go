@@ -29,11 +29,11 @@ func (o *once) answer(c *fiber.Ctx) {
 
 // onceOf returns the once that keeps a call from being carried out twice. It is nil for a
 // call that only reads or has no key.
-func (s *Server) onceOf(c *fiber.Ctx, a *action, who *caller, input []byte) (*once, error) {
+func (s *Server) onceOf(c *fiber.Ctx, a *action, who *caller, keys [][]byte, input []byte) (*once, error) {
 	if !a.Kind.Writes() {
 		return nil, nil
 	}
-	key, err := readKey(c.Request().Header.PeekAll("Idempotency-Key"))
+	key, err := readKey(keys)
 	if err != nil || key == nil {
 		return nil, err
 	}

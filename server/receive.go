@@ -38,6 +38,9 @@ func (s *Server) receive(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		s.policy.WriteHeaders(rc, r.ID)
 
 		status := rc.Response.StatusCode()
+		if r.Refused != nil { // also if it is within the answer to an agent
+			status = r.Refused.Status
+		}
 		if r.Refused != nil && errors.Is(r.Refused.Cause, request.ErrClientLeft) {
 			status = statusClientLeft
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/sternpost/sternpost/server/encryption"
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/mcp"
 	"github.com/sternpost/sternpost/server/openapi"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
@@ -43,7 +44,9 @@ type served struct {
 
 // api is the actions under one path.
 type api struct {
+	declared    *release.API
 	actions     map[string]*action               // by name
+	tools       func() (*mcp.Tools, error)       // made on the first message of an agent; nil means that there are none
 	description func() (request.Document, error) // made on the first request for it
 }
 
@@ -314,7 +317,12 @@ func (s *Server) build(installed answer.Release, m *release.Manifest) (r *served
 		faults = append(faults, missing.neededBy(unsets[missing]))
 	}
 	for _, declared := range m.APIs {
-		exposed := &api{actions: map[string]*action{}}
+		exposed := &api{declared: &declared, actions: map[string]*action{}}
+		if slices.Contains(s.config.MCP.APIs, declared.Name) {
+			exposed.tools = sync.OnceValues(func() (*mcp.Tools, error) {
+				return mcp.NewTools(m, &declared, slices.Contains(s.config.MCP.Writes, declared.Name))
+			})
+		}
 		exposed.description = sync.OnceValues(func() (request.Document, error) {
 			text, err := openapi.Describe(m, &declared, installed.Number, s.config.BaseURL, s.config.Name)
 			return request.NewDocument(text), err
@@ -327,6 +335,12 @@ func (s *Server) build(installed answer.Release, m *release.Manifest) (r *served
 			exposed.actions[name] = a
 		}
 		r.apis[declared.Path] = exposed
+	}
+
+	for _, name := range s.config.MCP.APIs {
+		if !slices.ContainsFunc(m.APIs, func(a release.API) bool { return a.Name == name }) {
+			faults = append(faults, fmt.Sprintf("mcp.apis: there is no api %s", name))
+		}
 	}
 
 	for _, snake := range m.Headers {

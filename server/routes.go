@@ -20,6 +20,8 @@ func (s *Server) routes(app *fiber.App) {
 	s.signIn.Routes(app)
 	app.All("/:api/json/openapi.json", s.openAPI)
 	app.All("/:api/json/:action", s.call)
+	app.All("/:api/mcp", s.mcp)
+	app.All(resourceMetadata+":api/mcp", s.policy.Page(s.describeResource))
 	app.All("/:api/json/:action/upload/:field", s.upload)
 	app.All(files.UploadPath+":key", s.files.Receive)
 	app.All(files.DownloadPath+":key", s.files.Send)

@@ -55,6 +55,7 @@ type Config struct {
 	LockTimeout      time.Duration
 	OpenAPI          OpenAPIAccess
 	Docs             bool // whether there are pages for developers
+	MCP              MCP
 	CORSOrigins      []string
 	ShutdownGrace    time.Duration
 	BodyLimit        int // of one request
@@ -282,6 +283,11 @@ func (c *Config) conflicts() []conflict {
 	}
 	if c.Pagination.DefaultSize > c.Pagination.MaxSize {
 		list = append(list, conflict{[]string{"pagination.defaultSize", "pagination.maxSize"}, "pagination.defaultSize must be at most pagination.maxSize"})
+	}
+	for _, api := range c.MCP.Writes {
+		if !slices.Contains(c.MCP.APIs, api) {
+			list = append(list, conflict{[]string{"mcp.writes", "mcp.apis"}, fmt.Sprintf("mcp.writes names %s, which mcp.apis does not open", api)})
+		}
 	}
 	if c.Uploads.KeyExpiry <= c.Uploads.URLExpiry {
 		list = append(list, conflict{[]string{"uploads.keyExpiry", "uploads.urlExpiry"}, "uploads.keyExpiry must be greater than uploads.urlExpiry"})

@@ -48,6 +48,7 @@ func TestConfigDefaults(t *testing.T) {
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
 		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, TriesPerAccountAndAddress: 100, Window: 15 * time.Minute},
 		RedirectURIs: []string{}, TrustedProxies: []netip.Prefix{}, PKCE: auth.PKCEOptional,
+		MCP:          MCP{APIs: []string{}, Writes: []string{}},
 		Storage:      Storage{Directory: ".sternpost/files", Reserve: 1 << 30, Check: true, DeleteDelay: time.Hour},
 		Name:         "config", // of the folder that this test runs in
 		Verification: auth.VerificationOff, Mail: mail.Options{TLS: mail.StartTLS, Port: 587}, MailFolder: "mail",
@@ -185,6 +186,7 @@ func TestConfigProblems(t *testing.T) {
 		{"storage: {type: local}", "BASE_URL=https://x", "storage.type is local, which is for development: set s3 or disk in production"},
 		{"storage: {type: disk}", "BASE_URL=https://x", "storage.directory is .sternpost/files: in production give an absolute path, such as /var/lib/sternpost/files"},
 		{"storage: {type: disk, directory: /files, reserve: -1}", ok, `"-1" is `},
+		{"mcp: {apis: [Books], writes: [Books, Portal]}", ok, "mcp.writes names Portal, which mcp.apis does not open"},
 		{"uploads: {urlExpiry: 3600}", ok, "uploads.keyExpiry must be greater than uploads.urlExpiry"},
 		{"uploads: {urlExpiry: 604801, keyExpiry: 604802}", ok, "uploads.urlExpiry must be at most 604800"},
 		{"auth: {tokens: {refreshTokenExpiry: 31536001}}", ok, "is more than 31536000 seconds"},

@@ -90,6 +90,8 @@ var settings = []setting[Config]{
 	{key: "useDefaultApi", ofSchema: true},
 	{key: "openapi", set: one(choice(OpenAPIPublic, OpenAPIAuthenticated, OpenAPIOff), func(c *Config) *OpenAPIAccess { return &c.OpenAPI }), production: "public", development: "public"},
 	{key: "docs", set: one(boolean, func(c *Config) *bool { return &c.Docs }), production: "false", development: "true"},
+	{key: "mcp.apis", set: each(text, func(c *Config) *[]string { return &c.MCP.APIs }), isList: true},
+	{key: "mcp.writes", set: each(text, func(c *Config) *[]string { return &c.MCP.Writes }), isList: true},
 	{key: "cors.origins", set: each(origin, func(c *Config) *[]string { return &c.CORSOrigins }), development: "*", isList: true},
 	{key: "server.trustedProxies", set: each(network, func(c *Config) *[]netip.Prefix { return &c.TrustedProxies }), isList: true},
 	{key: "server.maxConnections", set: one(integer(16, math.MaxInt32), func(c *Config) *int { return &c.MaxConnections })},

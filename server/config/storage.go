@@ -80,6 +80,12 @@ type Pagination struct {
 	AlwaysCount bool // whether every list returns the total number of rows
 }
 
+// MCP names the APIs whose actions are tools of agents.
+type MCP struct {
+	APIs   []string
+	Writes []string // those of APIs whose writing actions are tools too
+}
+
 // OpenAPIAccess tells who may read the description of an API.
 type OpenAPIAccess string
 

@@ -141,7 +141,7 @@ func (d *describer) action(a *release.Action) *operation {
 	return &operation{
 		OperationID: a.Name,
 		Tags:        []string{a.Model},
-		Summary:     summary(a.Name, a.Doc),
+		Summary:     Summary(a.Name, a.Doc),
 		Description: a.Doc,
 		Parameters:  parameters,
 		RequestBody: &requestBody{Required: d.manifest.Schemas.Requires(a.Input), Content: jsonContent(release.RefTo(a.Input))},

@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// summary returns the text of an operation in lists: the first sentence of its doc
+// Summary returns the text of an operation in lists: the first sentence of its doc
 // comment, or else the words of its name.
-func summary(name, doc string) string {
+func Summary(name, doc string) string {
 	text := strings.Join(strings.Fields(doc), " ")
 	if end := strings.Index(text, ". "); end >= 0 {
 		text = text[:end]

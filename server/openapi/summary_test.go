@@ -13,7 +13,7 @@ func TestSummary(t *testing.T) {
 		{"bill", "The costs of an order.", "The costs of an order"},
 		{"takeIn", "Somebody new brings a bicycle: all\nof it at once. It takes a minute.\n\nOr two.", "Somebody new brings a bicycle: all of it at once"},
 	} {
-		if got := summary(c.name, c.doc); got != c.want {
+		if got := Summary(c.name, c.doc); got != c.want {
 			t.Errorf("%s, %q: got %q, want %q", c.name, c.doc, got, c.want)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/valyala/fasthttp"
 
 	"github.com/sternpost/sternpost/server/refusal"
 )
@@ -21,14 +20,14 @@ func ownOrigin(baseURL string) string {
 	return u.Scheme + "://" + strings.ToLower(u.Host)
 }
 
-// isForeign tells whether a request comes from a page that is neither ours nor allowed to
+// IsForeign tells whether a request comes from a page that is neither ours nor allowed to
 // read our responses.
-func (p *Policy) isForeign(rc *fasthttp.RequestCtx) bool {
-	origin := string(rc.Request.Header.Peek("Origin"))
+func (p *Policy) IsForeign(c *fiber.Ctx) bool {
+	origin := c.Get("Origin")
 	if origin == "" || origin == p.own {
 		return false
 	}
-	_, isAdmitted := p.admitted(rc)
+	_, isAdmitted := p.admitted(c.Context())
 	return !isAdmitted
 }
 
@@ -37,7 +36,7 @@ func (p *Policy) isForeign(rc *fasthttp.RequestCtx) bool {
 // send one without a preflight.
 func (p *Policy) TakesBody(c *fiber.Ctx) bool {
 	header := &c.Request().Header
-	if len(header.ContentType()) == 0 && Of(c).Body.length != 0 && p.isForeign(c.Context()) {
+	if len(header.ContentType()) == 0 && Of(c).Body.length != 0 && p.IsForeign(c) {
 		return false
 	}
 	return IsJSON(header)

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"io"
 	"net"
 	"sync"
 
@@ -23,6 +24,13 @@ type Request struct {
 	Scratch []byte            // for the context of the call
 	Result  []byte            // for the answer of the call
 	Refused *refusal.Refusal  // nil for success
+}
+
+// Substitute makes a part of the body the body, for those who read it next. The returned function makes it the whole again.
+func (r *Request) Substitute(part []byte) (restore func()) {
+	whole := r.Body
+	r.Body = body{content: part, end: io.EOF, arrived: int64(len(part)), length: int64(len(part))}
+	return func() { r.Body = whole }
 }
 
 const requestKey = "request"

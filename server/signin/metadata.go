@@ -90,19 +90,19 @@ func metadataOf(c *config.Config) serverMetadata {
 }
 
 func (s *Service) metadata(c *fiber.Ctx) error {
-	return s.sendPublic(c, metadataOf(s.Config))
+	return s.SendPublic(c, metadataOf(s.Config))
 }
 
 func (s *Service) providers(c *fiber.Ctx) error {
-	return s.sendPublic(c, listedProviders(s.Config))
+	return s.SendPublic(c, listedProviders(s.Config))
 }
 
 func (s *Service) jwks(c *fiber.Ctx) error {
-	return s.sendPublic(c, json.RawMessage(s.Tokens.JWKS()))
+	return s.SendPublic(c, json.RawMessage(s.Tokens.JWKS()))
 }
 
-// sendPublic sends a document that is the same for everybody and seldom changes.
-func (s *Service) sendPublic(c *fiber.Ctx, v any) error {
+// SendPublic sends a document that is the same for everybody and seldom changes.
+func (s *Service) SendPublic(c *fiber.Ctx, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("write the answer: %w", err)

@@ -19,6 +19,7 @@
 {{ template "enter_request.sql" . }}
 {{ template "enter_caller.sql" . }}
 {{ template "enter.sql" . }}
+{{ template "caller_roles.sql" . }}
 {{ template "leave.sql" . }}
 
 {{ template "refuse.sql" . }}
