@@ -42,6 +42,7 @@ lint: ## Build, vet and check the format
 	$(GO) build ./...
 	$(GO) vet ./...
 	$(GO) -C storage/storagetest/testdata/gateway vet .
+	$(GO) -C integration/testdata/agent vet .
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then \
 	  printf 'not formatted, run make fmt:\n%s\n' "$$unformatted"; exit 1; fi
 	$(GO) run ./cmd/sternpost fmt --check integration/apps

@@ -182,15 +182,11 @@ func readInput(m *release.Manifest, action, body string) ([]byte, error) {
 
 // database returns the database to read, the settings, and a function that ends a database started here.
 func (f *explainFlags) database(ctx context.Context, dir string) (address string, settings config.Config, stop func(), err error) {
-	env := append([]string{"STERNPOST_MODE=development"}, os.Environ()...)
+	var more []string
 	if f.databaseURL != "" {
-		env = append(env, "DATABASE_URL="+f.databaseURL)
+		more = append(more, "DATABASE_URL="+f.databaseURL)
 	}
-	source := config.Source{Env: env}
-	if name := filepath.Join(dir, sqlgen.ConfigName); exists(name) {
-		source.File = name
-	}
-	settings, err = config.Load(source)
+	settings, err = developmentSettings(dir, more...)
 	if err != nil {
 		return "", settings, nil, inputError(err)
 	}
@@ -218,6 +214,15 @@ func (f *explainFlags) database(ctx context.Context, dir string) (address string
 		return "", settings, nil, environmentError(fmt.Errorf("start the database of dev: %w", err))
 	}
 	return started.URL(), settings, func() { started.Stop() }, nil
+}
+
+// developmentSettings reads the settings of a project as dev does, with more variables.
+func developmentSettings(dir string, more ...string) (config.Config, error) {
+	source := config.Source{Env: slices.Concat([]string{"STERNPOST_MODE=development"}, os.Environ(), more)}
+	if name := filepath.Join(dir, sqlgen.ConfigName); exists(name) {
+		source.File = name
+	}
+	return config.Load(source)
 }
 
 // runningAt returns the URL of the server that runs on a data directory. The server notes

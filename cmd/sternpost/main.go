@@ -55,7 +55,7 @@ func main() {
 // makes much garbage in little time: at the usual pace, collecting it is a third of its work. Commands that serve keep
 // that pace for the sake of memory, and a pace that the environment sets is kept, too.
 func collectSeldom(command string) {
-	if command != "serve" && command != "lsp" && os.Getenv("GOGC") == "" {
+	if command != "serve" && command != "lsp" && command != "mcp" && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 }
@@ -89,7 +89,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(badFlag)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newInit(), newDev(), newReset(), newCheck(), newFmt(), newBuild(), newMigrate(), newRoles(), newDoctor(), newOpenAPI(), newClient(), newServe(), newHealth(), newPermissions(), newFilesCommand(), newSecretsCommand(), newKeysCommand(), newDiff(), newExplain(), newLSP(), newVersion())
+	root.AddCommand(newInit(), newDev(), newReset(), newCheck(), newFmt(), newBuild(), newMigrate(), newRoles(), newDoctor(), newOpenAPI(), newClient(), newServe(), newHealth(), newPermissions(), newFilesCommand(), newSecretsCommand(), newKeysCommand(), newDiff(), newExplain(), newLSP(), newMCP(), newVersion())
 	return root
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -48,24 +49,29 @@ Later versions may add members. Permissions exits with 1 if the schema has error
 		if format != "text" && format != "json" {
 			return usageError(fmt.Errorf("--format takes text or json, not %q", format))
 		}
-		project, err := sqlgen.ReadProject(projectDir(args))
-		if err != nil {
-			return environmentError(err)
-		}
-		checked, errs := sqlgen.Check(project)
-		if checked == nil {
-			return render(c.ErrOrStderr(), errs)
-		}
-		matrix := access.Of(checked)
-		warnings := access.Warnings(checked, matrix, errs)
-		out := access.JSON(matrix, warnings)
-		if format == "text" {
-			out = []byte(access.Text(matrix, warnings))
-		}
-		if _, err := c.OutOrStdout().Write(out); err != nil {
-			return environmentError(err)
-		}
-		return nil
+		return permissions(c.OutOrStdout(), c.ErrOrStderr(), projectDir(args), format)
 	}
 	return c
+}
+
+// permissions prints the matrix of a project.
+func permissions(out, diagnostics io.Writer, dir, format string) error {
+	project, err := sqlgen.ReadProject(dir)
+	if err != nil {
+		return environmentError(err)
+	}
+	checked, errs := sqlgen.Check(project)
+	if checked == nil {
+		return render(diagnostics, errs)
+	}
+	matrix := access.Of(checked)
+	warnings := access.Warnings(checked, matrix, errs)
+	text := access.JSON(matrix, warnings)
+	if format == "text" {
+		text = []byte(access.Text(matrix, warnings))
+	}
+	if _, err := out.Write(text); err != nil {
+		return environmentError(err)
+	}
+	return nil
 }
