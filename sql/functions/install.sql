@@ -87,6 +87,7 @@
 {{ template "lock_rows.sql" . }}
 {{ template "tg_take_turn.sql" . }}
 {{ template "tg_computed.sql" . }}
+{{ template "break_rule.sql" . }}
 
 {{ template "answer_find.sql" . }}
 {{ template "answer_claim.sql" . }}

@@ -30,7 +30,7 @@ func renderTable(db *pg.Database, t *pg.Table) {
 		f.Digest = pg.DigestOf(f.Text)
 	}
 	if t.Tester != nil {
-		t.Tester.Text = tester(t, t.Tester)
+		t.Tester.Text = comment(t.Tester.Function.Title) + "\n" + function(t.Tester.Function)
 		t.Tester.Digest = pg.DigestOf(t.Tester.Text)
 	}
 	for _, g := range t.Triggers {

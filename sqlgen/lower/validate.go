@@ -63,6 +63,7 @@ func (l *lowering) testLate(t *pg.Table, m *model.Model, rules []*pg.Constraint)
 		return
 	}
 	t.Tester = &pg.Tester{Name: pg.Shorten("tg_"+m.Table, pg.MaxIdent-20) + "__validate", Rules: rules}
+	t.Tester.Function = tester(t)
 	written := tableAlias{model: m, name: "new", id: pg.Col("new", "id")}
 	var fails []pg.Expr
 	for _, v := range m.Validations {
@@ -74,6 +75,27 @@ func (l *lowering) testLate(t *pg.Table, m *model.Model, rules []*pg.Constraint)
 		Name: pg.TestTrigger, Timing: "after insert or update", IsDeferred: true,
 		When: pg.AnyOf(fails...), Function: pg.Qualified(t.Schema, t.Tester.Name),
 	})
+}
+
+// tester tests a row as it is now: the last transaction to write it waited for the others, so that state stays.
+func tester(t *pg.Table) *pg.Function {
+	id := &pg.Variable{Name: "__id", Type: "text", Initial: pg.Col("new", "id")}
+	broken := &pg.Variable{Name: "__broken", Type: "text"}
+	first := &pg.Case{}
+	for _, r := range t.Tester.Rules {
+		first.Whens = append(first.Whens, pg.When{Condition: &pg.Is{Value: r.Layout, Test: "false"}, Result: pg.Str(r.Name)})
+	}
+	return &pg.Function{
+		Schema: t.Schema, Name: t.Tester.Name, Title: "tests rules over what is computed from other rows, when all rows are written",
+		Returns: "trigger", Volatility: pg.Volatile, UseColumn: true, Variables: []*pg.Variable{id, broken},
+		Body: []pg.Paragraph{
+			{Statements: []pg.Statement{&pg.Query{Select: &pg.Select{
+				Columns: []pg.Output{{Value: first}}, Into: []pg.Target{broken}, From: pg.Ref(t.Schema, t.Name), Where: pg.Eq(pg.Col(t.Name, "id"), id),
+			}}}},
+			{Statements: []pg.Statement{pg.IfThen(pg.IsNotNull(broken), &pg.Perform{Value: pg.BreakRule(t, broken)})}},
+			{Statements: []pg.Statement{&pg.Return{Value: pg.Null()}}},
+		},
+	}
 }
 
 // findLate finds the models whose rows late rules depend on.

@@ -221,11 +221,15 @@ const TestTrigger = "_500_validate"
 // Tester is a trigger function that tests rules of a table's rows when all rows of a transaction are written. These
 // rules mention columns that triggers keep, which are not right before.
 type Tester struct {
-	Name   string        `json:"name"`  // in the schema of its table
-	Rules  []*Constraint `json:"rules"` // checks, in the order in which they are tested
-	Text   string        `json:"-"`     // the statement that makes it
-	Digest string        `json:"digest"`
+	Name     string        `json:"name"`  // in the schema of its table
+	Rules    []*Constraint `json:"rules"` // checks, in the order in which they are tested
+	Function *Function     `json:"-"`
+	Text     string        `json:"-"` // the statement that makes it
+	Digest   string        `json:"digest"`
 }
+
+// BreakRule is the call that ends the transaction because a row of a table breaks a rule.
+func BreakRule(t *Table, rule Expr) *Call { return Fn("platform.break_rule", Str(t.Name), rule) }
 
 // Command is a command that a policy governs.
 type Command string
