@@ -9,14 +9,14 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// The order of locks is one rule: rows that are going to be written are locked first, the rows that values are made of
-// before those that are made of them, table after table, and the rows of a table in the order of their ids.
-//
-// A keeper calls the next one when it writes, so a single way through the tables has that order. Where ways branch, the
-// keeper locks the rows on all of them before its first step. A create with nested rows locks what all of them lead to,
-// a delete what it cascades to, and an update the rows to which it moves keys. What this does not reach is left to
-// Postgres, which ends one of the statements that wait in a circle, and to the server, which repeats an action: rows of
-// one table that lead to each other, dependencies that run both ways, and transactions of several statements.
+// The order of locks is one rule: rows that are going to be written are locked first, those that values are made of
+// before those that are made of them, table after table, and the rows of a table by their ids. A keeper calls the next
+// one when it writes, so a single way through the tables has that order; where ways branch, the first keeper locks the
+// rows on all of them. A create with nested rows locks what all of them lead to, and a delete what it cascades to. A
+// statement that moves a key comes to rows before its own: an action locks them first, any other statement takes a turn
+// (turn.go). What this does not reach is left to Postgres, which ends one of the statements that wait in a circle, and
+// to the server, which repeats an action: rows of one table that lead to each other, dependencies that run both ways,
+// rows that a statement locks in an order of its own, and transactions of several statements.
 
 // reaching is the rows of tables that a change leads to.
 type reaching struct {

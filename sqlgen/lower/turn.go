@@ -10,31 +10,15 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// A statement that moves a key has locked its own row before its trigger comes to the row to which the key leads now.
-// The order of the tables is the other way round: a statement that changes that row locks it, and then the rows that
-// copy from it. No trigger can lock the one before the other, since a statement locks its rows before any trigger knows
-// them.
+// A statement locks its own rows before any trigger runs. So one that moves a key holds its row when it comes to the row
+// to which the key leads now, and all others come from that row to those with the key. Such statements take turns before
+// they lock anything: the one that moves the key has the turn of the key alone, the others share it. All turns are taken
+// in the order of their names, by the first statement of a transaction, and last as long as its locks.
 //
-// So such statements take turns, before they lock anything. Each key that computed fields lead along has a turn. A
-// statement that moves the key has it alone. Statements that may come from the row behind the key to one that has the
-// key share it: they run side by side. All turns are taken in the order of their names.
-//
-// Then no statements that change one row each wait in a circle. Assume that some do. All but those that move keys wait
-// for a row behind those that they hold, in the order of the tables and ids. So one of the circle waits for a row before
-// those that it holds: it has moved a key. Take the one whose key is in the last of the tables. The next in the circle
-// holds the row to which the key leads. The circle leads back to the row with the key, and never beyond its table. So
-// the next one waits for a row that is not beyond it either: it shares the turn, which the first one has alone. They do
-// not run at once. New rows make no difference, since nobody waits for them.
-//
-// This is not so for rows that a statement locks before its triggers run, in an order of its own: several rows that it
-// changes, and rows that a cascade deletes. Delete actions lock the latter before they begin.
-//
-// Nor is it so for statements that begin with rows locked. Among several statements of a transaction the order is that
-// of the user. So triggers take turns only for the first statement of a transaction that locks rows. The turn lasts
-// until the transaction ends, as the locks do.
-//
-// Update actions lock the row to which a key will lead before they lock their own, so they take no step back, and no
-// turn. An action whose @set reads the key from the row itself cannot: it takes the turn.
+// Then no statements that change one row each wait in a circle. In one, some statement waits for a row before those that
+// it holds: it has moved a key. Take the one whose key is in the last of the tables. The next in the circle holds the row
+// to which the key leads, and waits for a row that is not beyond the key's table: it shares the turn. They do not run at
+// once. Nobody waits for new rows.
 
 // link is a key that computed fields lead along.
 type link struct {
