@@ -35,7 +35,7 @@ func (p *planner) remake() {
 				continue
 			}
 			n := pr.new.Column(to)
-			isSame := o.Type == n.Type && pg.Renamed(o.Generated, names) == n.Generated && pg.Renamed(o.Kept, names) == n.Kept
+			isSame := o.Type == n.Type && pg.Renamed(o.Generated, names) == n.Generated && pg.Renamed(o.Derived, names) == n.Derived
 			isMade := isComputed(n) || isComputed(o) && n.Sequence != nil
 			if isMade && (!isSame || o.Generated != "" && pr.changes(o.Generated)) {
 				delete(pr.columns, o.Name)
@@ -62,16 +62,16 @@ func (pr *pair) isRemade(columns []string) bool {
 }
 
 // keepAnew finds the tables whose triggers that keep columns have to be dropped and made again: the groups in which a
-// kept column, or a column that it is made of, changes. A column that no computed one mentions changes with them on.
+// derived column, or a column that it is made of, changes. A column that no computed one mentions changes with them on.
 func (p *planner) keepAnew() {
-	groups := p.keptTogether()
+	groups := p.derivedTogether()
 	for _, pr := range p.pairs {
-		pr.rekeeps = slices.ContainsFunc(groups[pr], func(other *pair) bool { return p.keptOf(other.old, p.old) != p.keptOf(other.new, p.new) })
+		pr.rekeeps = slices.ContainsFunc(groups[pr], func(other *pair) bool { return p.derivationOf(other.old, p.old) != p.derivationOf(other.new, p.new) })
 	}
 }
 
-// keptTogether groups the tables by kept columns: a table with those that its columns are made of.
-func (p *planner) keptTogether() map[*pair][]*pair {
+// derivedTogether groups the tables by derived columns: a table with those that its columns are made of.
+func (p *planner) derivedTogether() map[*pair][]*pair {
 	groups := map[*pair][]*pair{}
 	for _, pr := range p.pairs {
 		groups[pr] = []*pair{pr}
@@ -81,7 +81,7 @@ func (p *planner) keptTogether() map[*pair][]*pair {
 			if t == nil {
 				continue
 			}
-			read := pg.Mentions(keptIn(t)...)
+			read := pg.Mentions(derivedIn(t)...)
 			for _, other := range p.pairs {
 				isRead := other.old != nil && read.Table(other.old.Name) || other.new != nil && read.Table(other.new.Name)
 				if !isRead || slices.Contains(groups[pr], other) {
@@ -97,26 +97,26 @@ func (p *planner) keptTogether() map[*pair][]*pair {
 	return groups
 }
 
-// keptIn returns the expressions that the columns of a table are kept equal to.
-func keptIn(t *pg.Table) []pg.Expr {
+// derivedIn returns the expressions that the columns of a table are kept equal to.
+func derivedIn(t *pg.Table) []pg.Expr {
 	var definitions []pg.Expr
 	for _, c := range t.Columns {
-		if c.Kept != "" {
-			definitions = append(definitions, pg.Lit(c.Kept))
+		if c.Derived != "" {
+			definitions = append(definitions, pg.Lit(c.Derived))
 		}
 	}
 	return definitions
 }
 
-// keptOf describes all parts of a table that concern kept columns; it is empty if triggers keep nothing in the
+// derivationOf describes all parts of a table that concern derived columns; it is empty if triggers keep nothing in the
 // database.
-func (p *planner) keptOf(t *pg.Table, db *pg.Database) string {
+func (p *planner) derivationOf(t *pg.Table, db *pg.Database) string {
 	if t == nil || !slices.ContainsFunc(db.Tables, hasKeepers) {
 		return ""
 	}
 	var computed []pg.Expr
 	for _, other := range db.Tables {
-		computed = append(computed, keptIn(other)...)
+		computed = append(computed, derivedIn(other)...)
 		for _, c := range other.Columns {
 			if c.Generated != "" {
 				computed = append(computed, pg.Lit(c.Generated))
@@ -249,7 +249,7 @@ func (p *planner) compute() {
 	if len(p.old.Tables) == 0 {
 		return
 	}
-	for _, c := range p.new.Kept {
+	for _, c := range p.new.Derived {
 		at := slices.IndexFunc(p.pairs, func(pr *pair) bool { return pr.new != nil && pr.new.Name == c.Table })
 		if pr := p.pairs[at]; pr.old != nil && pr.rekeeps {
 			p.step(FillColumn{pr.new, pr.new.Column(c.Column)}, pr.new, "computed for all rows", RowExclusive, Long)

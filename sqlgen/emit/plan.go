@@ -146,8 +146,8 @@ func (w *planWriter) ofColumn(change diff.Change) bool {
 		w.alterColumn(c.Table, c.Column, "drop not null")
 	case diff.FillColumn:
 		w.updateRows(diff.UpdateRows{
-			Table: c.Table, Column: c.Column, Value: c.Column.Kept,
-			Where: pg.Ident(c.Table.Name) + "." + pg.Ident(c.Column.Name) + " is distinct from " + c.Column.Kept,
+			Table: c.Table, Column: c.Column, Value: c.Column.Derived,
+			Where: pg.Ident(c.Table.Name) + "." + pg.Ident(c.Column.Name) + " is distinct from " + c.Column.Derived,
 		})
 	case diff.CommentColumn:
 		w.add("%s", commentColumn(c.Table, c.Column))

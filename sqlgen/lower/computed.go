@@ -106,32 +106,32 @@ func isOwnPath(p *expr.Path) bool {
 func (l *lowering) compute(m *model.Model) {
 	for _, f := range m.Stored() {
 		if f.Computed != nil {
-			l.keptBy(f)
+			l.derivedBy(f)
 		}
 	}
 }
 
-// keptBy returns the part that a computed field is; it returns nil for a generated column. f has a column: a to-one is
+// derivedBy returns the part that a computed field is; it returns nil for a generated column. f has a column: a to-one is
 // its FK field.
-func (l *lowering) keptBy(f *model.Field) *part {
-	if p, known := l.keepers[f]; known {
+func (l *lowering) derivedBy(f *model.Field) *part {
+	if p, known := l.derived[f]; known {
 		return p
 	}
-	l.keepers[f] = nil
+	l.derived[f] = nil
 	switch n := f.Computed.Expression.(type) {
 	case *expr.Path:
 		if !isOwnPath(n) && variableType(idOfRow(n.Type())) == variableType(f.Type) {
-			l.keepers[f] = l.pathPart(f.Model, n, f)
+			l.derived[f] = l.pathPart(f.Model, n, f)
 		}
 	case *expr.Aggregate:
 		if n.Function != "AVG" && !(isExtreme(n.Function) && n.OrZero) && n.Type().Kind == f.Type.Kind && field(n.Path.Steps[0]).IsToMany() {
-			l.keepers[f] = l.aggregatePart(f.Model, n, n.Function, f)
+			l.derived[f] = l.aggregatePart(f.Model, n, n.Function, f)
 		}
 	}
-	if l.keepers[f] == nil {
+	if l.derived[f] == nil {
 		l.generated(f, f.Model.Table) // this finds its parts
 	}
-	return l.keepers[f]
+	return l.derived[f]
 }
 
 // generated is the value of a computed field over the columns of a row, as it is stored.
@@ -228,7 +228,7 @@ func (l *lowering) AggregateColumn(m *model.Model, a *expr.Aggregate, function s
 
 // Inlined is the value of a generated column, nil for a column that triggers keep.
 func (l *lowering) Inlined(f *model.Field, alias string) pg.Expr {
-	if l.keptBy(f) != nil {
+	if l.derivedBy(f) != nil {
 		return nil
 	}
 	return l.generated(f, alias)
@@ -379,7 +379,7 @@ func neutral(t expr.Type, e *model.Enum) pg.Expr {
 func (l *lowering) part(m *model.Model, p *part, f *model.Field) *part {
 	p.owner = m
 	if p.step.FK != nil && p.step.Computed != nil {
-		l.keptBy(p.step.FK)
+		l.derivedBy(p.step.FK)
 	}
 	l.findParts(p) // its parts come first
 	key := m.Name + " " + p.step.Name + " " + p.function + " " + p.definition()

@@ -134,7 +134,7 @@ func (l *lowering) copyNow(copies []*part, isNew pg.Expr) pg.Statement {
 
 // linkOf is the key that finds the row of a copy. Postgres generates columns behind BEFORE triggers.
 func (l *lowering) linkOf(p *part, row string) pg.Expr {
-	if f := p.step.FK; f.Computed != nil && l.keptBy(f) == nil {
+	if f := p.step.FK; f.Computed != nil && l.derivedBy(f) == nil {
 		return l.generated(f, row)
 	}
 	return pg.Col(row, p.link())

@@ -416,7 +416,7 @@ func (l *lowering) generatedFrom(m *model.Model) iter.Seq2[string, string] {
 			}
 		}
 		for _, f := range m.Stored() {
-			if f.Computed == nil || l.keptBy(f) != nil {
+			if f.Computed == nil || l.derivedBy(f) != nil {
 				continue
 			}
 			for source := range pg.Mentions(l.generated(f, m.Table)).Columns() {

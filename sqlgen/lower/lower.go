@@ -23,7 +23,7 @@ func Schema(s *model.Schema, source string) (*pg.Database, *release.Manifest) {
 	l.reserveNames()
 	l.nested = nestedInserts(s)
 	l.calculated = calculatedFields(s)
-	l.keepers, l.partKeys, l.partNames = map[*model.Field]*part{}, map[string]*part{}, map[*model.Model]*pg.Names{}
+	l.derived, l.partKeys, l.partNames = map[*model.Field]*part{}, map[string]*part{}, map[*model.Model]*pg.Names{}
 	for _, m := range s.Models {
 		l.compute(m)
 	}
@@ -46,7 +46,7 @@ func Schema(s *model.Schema, source string) (*pg.Database, *release.Manifest) {
 		db.Functions = append(db.Functions, l.action(a)...)
 	}
 	for _, p := range l.parts {
-		db.Kept = append(db.Kept, pg.KeptColumn{Table: p.owner.Table, Column: p.column})
+		db.Derived = append(db.Derived, pg.DerivedColumn{Table: p.owner.Table, Column: p.column})
 	}
 	for i, m := range s.Models {
 		l.secure(db.Tables[i], m, demands[i]) // policies and grants, for the actions that reach the table
@@ -80,7 +80,7 @@ type lowering struct {
 	facets      map[*model.Action]string // functions that count the values of all rows of a list
 	early       map[*model.Action]string // functions that decide before anything is prepared
 
-	keepers    map[*model.Field]*part       // parts of computed fields; nil for a generated column
+	derived    map[*model.Field]*part       // parts of computed fields; nil for a generated column
 	parts      []*part                      // each behind those that it is made of
 	partKeys   map[string]*part             // parts by their keys
 	partNames  map[*model.Model]*pg.Names   // names of the parts' columns

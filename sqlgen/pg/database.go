@@ -9,18 +9,18 @@ import "strings"
 // dependencies and a digest of the text. It leaves out expressions, texts and facts that only a compilation needs.
 // Description and ReadDescription write and read that form.
 type Database struct {
-	Source    string       `json:"-"`        // the names of the schema files, for the first line
-	Platform  string       `json:"platform"` // digest of the hand-written functions that it was installed over
-	Tables    []*Table     `json:"tables"`
-	Kept      []KeptColumn `json:"-"` // the columns that triggers keep, each behind those that it is made of
-	Views     []*View      `json:"views,omitempty"`
-	Code      []*CodeFile  `json:"code,omitempty"` // the project's own SQL, in the order in which it runs
-	Expected  []*Signature `json:"-"`              // the functions that Code has to define
-	Functions []*Function  `json:"functions,omitempty"`
+	Source    string          `json:"-"`        // the names of the schema files, for the first line
+	Platform  string          `json:"platform"` // digest of the hand-written functions that it was installed over
+	Tables    []*Table        `json:"tables"`
+	Derived   []DerivedColumn `json:"-"` // the columns that triggers keep, each behind those that it is made of
+	Views     []*View         `json:"views,omitempty"`
+	Code      []*CodeFile     `json:"code,omitempty"` // the project's own SQL, in the order in which it runs
+	Expected  []*Signature    `json:"-"`              // the functions that Code has to define
+	Functions []*Function     `json:"functions,omitempty"`
 }
 
-// KeptColumn names a column that triggers keep.
-type KeptColumn struct {
+// DerivedColumn names a column that triggers keep.
+type DerivedColumn struct {
 	Table, Column string
 }
 
@@ -115,7 +115,7 @@ type Column struct {
 	Default     string    `json:"default,omitempty"`   // an SQL expression; empty means none
 	Generated   string    `json:"generated,omitempty"` // the expression that Postgres computes its value from; empty means none
 	Sequence    *Sequence `json:"sequence,omitempty"`  // the source of its default's numbers; nil means none
-	Kept        string    `json:"kept,omitempty"`      // the expression that triggers keep it equal to, for a row of the table; empty means none
+	Derived     string    `json:"kept,omitempty"`      // the expression that triggers keep it equal to, for a row of the table; empty means none
 	Comment     string    `json:"comment,omitempty"`   // empty means none
 	Opaque      string    `json:"sealed,omitempty"`    // names the form of its contents, never shown, if SQL cannot read it; empty means that SQL can
 

@@ -75,7 +75,7 @@ func (d *Database) View(name string) *View {
 }
 
 // IsComputed tells whether the column's values are computed and never written.
-func (c *Column) IsComputed() bool { return c.Generated != "" || c.Kept != "" }
+func (c *Column) IsComputed() bool { return c.Generated != "" || c.Derived != "" }
 
 // Column returns the column of that name, or nil.
 func (t *Table) Column(name string) *Column {

@@ -23,7 +23,7 @@ func (l *lowering) computedColumns(t *pg.Table, m *model.Model) {
 
 // computedColumn makes the column of a computed field.
 func (l *lowering) computedColumn(c *pg.Column, f *model.Field) {
-	if p := l.keptBy(f); p != nil {
+	if p := l.derivedBy(f); p != nil {
 		p.keep(c)
 		return
 	}
@@ -32,7 +32,7 @@ func (l *lowering) computedColumn(c *pg.Column, f *model.Field) {
 
 // keep makes a column one that triggers keep.
 func (p *part) keep(c *pg.Column) {
-	c.Kept = p.definition()
+	c.Derived = p.definition()
 	c.NotNull = p.notNull
 	if p.neutral != nil {
 		c.Default = emit.Expr(p.neutral)
