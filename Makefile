@@ -22,9 +22,10 @@ run: say-compiling build ensure-postgres ## Compile and serve an example app, wi
 say-compiling:
 	@[ -x bin/sternpost ] || echo "compiling bin/sternpost; the first time this takes a minute or two"
 
-# make lint vets more than go test would, so go test does not vet.
+# make lint vets more than go test would, so go test does not vet. Many tests wait for a database or a clock: more of them
+# run at once than there are processors.
 test: ensure-postgres say-skipped ## Run all tests; they start what they need
-	$(GO) run ./integration/pgtest/share $(GO) test -vet=off -timeout 20m ./...
+	$(GO) run ./integration/pgtest/share $(GO) test -vet=off -parallel 4 -timeout 20m ./...
 
 # The package has no client programs, so what needs them is skipped here.
 POSTGRES_18 = 18.4.0-beta.17

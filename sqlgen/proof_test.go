@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	proofChains = flag.Int("proof", 20, "how many chains of random schemas TestProof migrates")
+	proofChains = flag.Int("proof", 3, "how many chains of random schemas TestProof migrates")
 	proofSeed   = flag.Uint64("proof-seed", 0, "the seed of the first chain; with -proof 1 the only one")
 )
 
@@ -44,9 +44,6 @@ var (
 func TestProof(t *testing.T) {
 	t.Parallel()
 	chains := *proofChains
-	if testing.Short() {
-		chains = min(chains, 3)
-	}
 	total := &proofTally{edits: map[string]int{}}
 	t.Run("chains", func(t *testing.T) {
 		for n := range chains {

@@ -21,7 +21,7 @@ import (
 func TestCreateDifferential(t *testing.T) {
 	t.Parallel()
 	calls, outcomes := 0, map[string]int{}
-	forDifferentialTime(t, 1, func(t *testing.T, seed uint64) { compareCreates(t, seed, &calls, outcomes) })
+	forDifferentialTime(t, func(t *testing.T, seed uint64) { compareCreates(t, seed, &calls, outcomes) }, 0)
 	t.Logf("%d calls; outcomes: %v", calls, outcomes)
 	for _, outcome := range []string{"refused early", "refused by row", "admitted early", "admitted by row"} {
 		if n := outcomes[outcome]; n < 10 && !t.Failed() {

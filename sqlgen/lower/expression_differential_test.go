@@ -2,12 +2,10 @@ package lower
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/expr"
@@ -122,18 +120,8 @@ type tally struct {
 func TestDifferential(t *testing.T) {
 	t.Parallel()
 	var total tally
-	seed, start := *differentialSeed, time.Now()
-	if seed == 0 && *differential > 0 {
-		seed = uint64(start.UnixNano())
-	}
-	end := start.Add(*differential)
-	if deadline, ok := t.Deadline(); ok && deadline.Add(-time.Minute).Before(end) {
-		end = deadline.Add(-time.Minute)
-	}
-	n := uint64(0)
-	for ; (n < 2 || time.Now().Before(end)) && !t.Failed(); n++ {
-		t.Run(fmt.Sprint("seed ", seed+n), func(t *testing.T) { compareRandom(t, seed+n, &total) })
-	}
+	n := 0
+	forDifferentialTime(t, func(t *testing.T, seed uint64) { n++; compareRandom(t, seed, &total) }, 2)
 	if t.Failed() {
 		return
 	}
@@ -145,7 +133,7 @@ func TestDifferential(t *testing.T) {
 	}
 	for _, place := range testPlaces() {
 		for truth, found := range total.outcomes[place] {
-			if found < 50*int(min(n, 10)) && (expr.Truth(truth) != expr.Unknown || place.mayBeUnknown()) {
+			if found < 50*min(n, 10) && (expr.Truth(truth) != expr.Unknown || place.mayBeUnknown()) {
 				t.Errorf("%s was %s only %d times: this shows little", place, expr.Truth(truth), found)
 			}
 		}

@@ -320,7 +320,7 @@ func (w *world) callOver(row unionRow) expr.Call {
 func TestUnionDifferential(t *testing.T) {
 	t.Parallel()
 	outcomes := map[string]int{}
-	forDifferentialTime(t, 5, func(t *testing.T, seed uint64) { readUnion(t, seed, outcomes) })
+	forDifferentialTime(t, func(t *testing.T, seed uint64) { readUnion(t, seed, outcomes) }, 7, 10)
 	t.Logf("%v", outcomes)
 	for _, outcome := range []string{
 		"list refused", "list none", "list some", "list all", "get refused", "get missing", "get admitted", "record", "of a later arm of its model",
