@@ -55,8 +55,7 @@ var callStages = stages{
 		(*call).chooseStatement, // by the form of a list
 		(*call).readKey,         // under which the call is carried out once
 		(*call).addContext,
-		(*call).replay,
-		(*call).prepare, // files, passwords and secrets
+		(*call).prepare, // files, passwords and secrets, unless the call was carried out before
 		(*call).ask,
 		(*call).answer,
 	},
@@ -242,19 +241,6 @@ func (k *call) readKey() (err error) {
 	return err
 }
 
-// replay answers a call with files, passwords or secrets from its stored answer, so that they are not prepared again. Any
-// other call finds that answer in its own transaction.
-func (k *call) replay() error {
-	if k.once == nil || !k.needsPreparing() {
-		return nil
-	}
-	isReplayed, err := k.server.replay(k.http, k.action, &k.caller, k.once)
-	if isReplayed {
-		return errAnswered
-	}
-	return err
-}
-
 // ask makes the call, by the action's own function if that of a form cannot tell.
 func (k *call) ask() error {
 	err := k.askBy(k.statement)
@@ -300,6 +286,9 @@ func (k *call) askBy(function *database.Statement) error {
 		err = s.db.Call(k.request.Client, st, params, k.rows)
 	default:
 		k.once.Body = func() ([]byte, error) { return k.body(false) }
+		if k.action.AnswersAgain && k.action.Record != "" && !k.action.Custom {
+			k.once.Record = k.record
+		}
 		err = s.db.CallOnce(k.request.Client, st, params, k.rows, &k.once.Once)
 	}
 	if err == nil {

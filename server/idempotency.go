@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/json"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -37,7 +38,7 @@ func (s *Server) onceOf(c *fiber.Ctx, a *action, who *caller, keys [][]byte, inp
 	if err != nil || key == nil {
 		return nil, err
 	}
-	made := &once{Once: database.Once{Asks: s.digest(a, input), Identity: who.identity, Token: who.token}, request: who.request}
+	made := &once{Once: database.Once{Asks: s.digest(a, input), Identity: who.identity, Token: who.token, AnswersAgain: a.AnswersAgain}, request: who.request}
 	id := sha256.New()
 	write := func(parts ...string) {
 		for _, part := range parts {
@@ -96,18 +97,28 @@ func readKey(values [][]byte) ([]byte, error) {
 	return key, nil
 }
 
-// replay answers a call from its stored answer. It tells whether one was stored.
-func (s *Server) replay(c *fiber.Ctx, a *action, who *caller, o *once) (bool, error) {
-	var kept *string
-	err := s.db.QueryRow("select platform.answer_find($1, $2, nullif($3, ''), nullif($4, ''))", []any{o.ID, o.Asks, who.identity, who.token}, &kept)
-	if err != nil {
-		return false, refusal.OfCall(err, a.Action, nil, nil)
+// replay answers a call from its stored answer, if there is one, before its input is prepared.
+func (k *call) replay() error {
+	if k.once == nil {
+		return nil
 	}
-	if kept == nil {
-		return false, nil
+	k.once.IsLook = true
+	err := k.ask()
+	k.once.IsLook = false
+	if err != nil || !k.once.IsReplayed {
+		return err
 	}
-	o.Result, o.IsReplayed = []byte(*kept), true
-	o.answer(c)
-	s.noteLater(c, who)
-	return true, nil
+	k.once.answer(k.http)
+	return errAnswered
+}
+
+// record returns the id of the record that the rows show, and a digest of it.
+func (k *call) record() (id, digest []byte) {
+	var record struct {
+		ID string `json:"id"`
+	}
+	rows := k.rows.JSON()
+	_ = json.Unmarshal(rows, &record) // the server has written it, or it is null
+	sum := sha256.Sum256(rows)
+	return []byte(record.ID), sum[:]
 }

@@ -61,6 +61,9 @@ func (k *call) prepare() error {
 	places := placesOf(open, byPath)
 
 	k.prepared.input = fill(open, places)
+	if err := k.replay(); err != nil {
+		return err
+	}
 	decided, err := k.decideEarly(k.prepared.input, k.prepared.context)
 	if isOfRow(err) { // errors of the files are answered before it
 		if faults := s.files.Check(a.Action, k.identity, sent); faults != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-const claim = `select coalesce(platform.answer_claim($1, $2, null, null, '203.0.113.7'), 'claimed')`
+const claim = `select case when is_kept then body else 'claimed' end from platform.answer_claim($1, $2, null, null, '203.0.113.7')`
 
 // A claim that is not kept leaves nothing; one that is gives its answer to the same
 // request, until it has had its time.
@@ -26,10 +26,10 @@ func TestAnswers(t *testing.T) {
 	if got := value[string](t, server, claim, id, asks); got != "claimed" {
 		t.Errorf("after a rollback: got %s", got)
 	}
-	exec(t, server, "select platform.answer_keep('id', 'the answer')")
+	exec(t, server, "select platform.answer_keep('id', 'the answer', null, null)")
 	exec(t, server, "commit")
-	exec(t, server, "select platform.answer_keep('id', 'another')") // the kept answer stays
-	const find = `select coalesce(platform.answer_find($1, $2, null, null), 'none')`
+	exec(t, server, "select platform.answer_keep('id', 'another', null, null)") // the kept answer stays
+	const find = `select coalesce(body, 'none') from platform.answer_find($1, $2, null, null)`
 	for _, call := range []string{claim, find} {
 		if got := value[string](t, server, call, id, asks); got != "the answer" {
 			t.Errorf("%s: got %s", call, got)
@@ -93,7 +93,7 @@ func TestAnswerBounds(t *testing.T) {
 			if r := refused(t, err); r.Code != "SP429" || !strings.Contains(r.Detail, "36") && !strings.Contains(r.Detail, "35") {
 				t.Errorf("%s: got %s %s", test.what, r.Code, r.Detail)
 			}
-			if got := value[string](t, server, "select left(platform.answer_claim(sha256('1'), 'asks', null, null, '203.0.113.7'), 1)"); got != "x" {
+			if got := value[string](t, server, "select left(body, 1) from platform.answer_claim(sha256('1'), 'asks', null, null, '203.0.113.7')"); got != "x" {
 				t.Errorf("%s: a repetition got %s", test.what, got)
 			}
 		}
@@ -136,7 +136,7 @@ func TestAnswerRights(t *testing.T) {
 				t.Errorf("%s may %s platform.answer", role, privilege)
 			}
 		}
-		for _, function := range []string{"answer_claim(bytea, bytea, text, text, text)", "answer_find(bytea, bytea, text, text)", "answer_keep(bytea, text)", "answer_sweep(integer)"} {
+		for _, function := range []string{"answer_claim(bytea, bytea, text, text, text)", "answer_find(bytea, bytea, text, text)", "answer_keep(bytea, text, text, bytea)", "answer_sweep(integer)"} {
 			may := value[bool](t, owner, "select has_function_privilege($1, $2, 'execute')", role, "platform."+function)
 			if may != (role == "sternpost_server") {
 				t.Errorf("%s may execute %s: %t", role, function, may)

@@ -128,7 +128,8 @@ func (d *describer) action(a *release.Action) *operation {
 		parameters = append(parameters, reference{"#/components/parameters/" + idempotencyKeyParameter})
 		headers = slices.Concat(replayedHeader, positionHeader)
 	}
-	if takesKey && d.declaresValidation {
+	isReadAnew := a.AnswersAgain && a.Record != "" // and may have changed when its call is repeated
+	if takesKey && (d.declaresValidation || isReadAnew) {
 		statuses = append(statuses, 409)
 	}
 	if a.Custom {

@@ -105,7 +105,7 @@ var responseTexts = map[int]string{
 	403: "The permission rules refuse the caller.",
 	404: "The record or the action does not exist.",
 	405: "The method is not allowed; the header Allow lists the allowed ones.",
-	409: "The record would violate a validation rule.",
+	409: "The record would violate a validation rule, or has changed since the call that is repeated.",
 	413: "The body is too large.",
 	415: "The content type of the body is not JSON.",
 	422: "The idempotency key was used for another request.",

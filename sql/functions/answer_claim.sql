@@ -1,9 +1,18 @@
--- Claims a call for this transaction and returns null, or returns the answer if another transaction has carried out the
--- call. If another transaction is carrying it out, this one waits for it, as long as for any lock. An expired answer
+-- Claims a call for this transaction, or returns what is kept of its answer if another transaction has carried it out. If another transaction is carrying it out, this one waits for it, as long as for any lock. An expired answer
 -- counts as missing. A caller for whom enough is kept is refused until the oldest answer expires; calls in progress do
 -- not count yet. address is the caller's if there is no identity. An anonymous client of IPv6 also counts for its network
 -- of 56 bits, with four times the limit, and of 48 bits, with sixteen times.
-create or replace function platform.answer_claim(id bytea, asks bytea, identity_id text, token text, address text) returns text
+create or replace function platform.answer_claim(
+  id bytea,
+  asks bytea,
+  identity_id text,
+  token text,
+  address text,
+  out is_kept boolean,
+  out body text,
+  out record text,
+  out digest bytea
+)
 language plpgsql
 volatile
 security definer
@@ -23,11 +32,16 @@ begin
   set asks = excluded.asks,
     caller = excluded.caller,
     body = null,
+    record = null,
+    digest = null,
     expires_at = excluded.expires_at
   where answer.expires_at <= now();
 
   if not found then
-    return platform.answer_find(answer_claim.id, answer_claim.asks, answer_claim.identity_id, answer_claim.token);
+    select found.is_kept, found.body, found.record, found.digest
+    into is_kept, body, record, digest
+    from platform.answer_find(answer_claim.id, answer_claim.asks, answer_claim.identity_id, answer_claim.token) as found;
+    return;
   end if;
 
   select max(filling.oldest)
@@ -70,10 +84,10 @@ begin
       errcode = 'SP429',
       detail = json_build_object('retryAfter', greatest(ceil(extract(epoch from v_room_at - clock_timestamp())), 1));
   end if;
-  return null;
+  is_kept := false;
 end;
 $$;
 
 comment on function platform.answer_claim(bytea, bytea, text, text, text) is
-  'Lets one transaction carry out a call, unless enough is kept for its caller; returns the answer if one has.';
+  'Lets one transaction carry out a call, unless enough is kept for its caller; what is kept of the answer if one has.';
 grant execute on function platform.answer_claim(bytea, bytea, text, text, text) to sternpost_server;

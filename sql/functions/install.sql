@@ -11,6 +11,7 @@
 {{ template "secret.sql" . }}
 {{ template "input.sql" . }}
 {{ template "session_name.sql" . }}
+{{ template "replayed.sql" . }}
 {{ template "is_signed_in.sql" . }}
 {{ template "is_over.sql" . }}
 {{ template "require_newest.sql" . }}

@@ -131,6 +131,11 @@ type Action struct {
 	Input    string `json:"input"`            // component: the schema of the whole request body
 	Result   string `json:"result,omitempty"` // component: the schema of the answer; empty for a delete, and for arbitrary JSON
 
+	// AnswersAgain is true if Function answers a repetition under an idempotency key, in the transaction in which
+	// platform.answer_find found the first call: it refuses the caller as ever before any row is read, and returns the
+	// record, which Function returns without custom code, as it is now.
+	AnswersAgain bool `json:"answersAgain,omitempty"`
+
 	// Arguments are the arguments of Function, in order; none means (input jsonb, context
 	// jsonb), which Early always takes.
 	Arguments []Argument `json:"arguments,omitempty"`
@@ -235,6 +240,11 @@ func (f *Foreseen) Signature() string {
 type Foreseen struct {
 	Function string   `json:"function"` // in schema api
 	Forms    []string `json:"forms"`    // the sets, as OperatorSet writes them
+
+	// AnswersAgain is true if Function answers a repetition under an idempotency key, in the transaction in which
+	// platform.answer_find found the first call: it refuses the caller as ever before any row is read, and returns the
+	// record, which Function returns without custom code, as it is now.
+	AnswersAgain bool `json:"answersAgain,omitempty"`
 
 	// Arguments are the arguments of Function before the last one, which is the form; none
 	// means (input jsonb, context jsonb, form text). The one that takes first takes the

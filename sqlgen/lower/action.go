@@ -179,6 +179,7 @@ func (l *lowering) begin(a *model.Action, name, title string, volatility pg.Vola
 func (l *lowering) beginWith(a *model.Action, name, title string, volatility pg.Volatility, forms []argument) *builder {
 	b := l.enter(a, name, title, volatility, forms)
 	b.refuseEarly()
+	b.answerAgain()
 	b.validate()
 	b.attachUploads()
 	return b
@@ -218,6 +219,42 @@ func (b *builder) refuseEarly() {
 	}
 	b.bindInputs()
 }
+
+// answersAgain tells whether the function of an action also answers a repetition under an idempotency key: it may refuse
+// the caller early, or reads the record anew. The server keeps all other answers.
+func answersAgain(a *model.Action) bool {
+	return !isReading(a.Kind) && (readsAgain(a) || !pg.IsFalse(decideOf(a).fails))
+}
+
+// readsAgain tells whether the record that an action answers can be read anew. Custom code may return any row.
+func readsAgain(a *model.Action) bool { return answersRow(a) && !isReading(a.Kind) && !a.Custom }
+
+// answerAgain answers a repetition, without carrying anything out.
+func (b *builder) answerAgain() {
+	if !answersAgain(b.action) {
+		return
+	}
+	answer := []pg.Statement{b.returnNothing()}
+	if readsAgain(b.action) {
+		record := &pg.Select{Columns: b.answerColumns(), From: b.stored(), Where: pg.Eq(pg.Col(b.table, "id"), replayed)}
+		if answersSet(b.action) {
+			answer = []pg.Statement{&pg.ReturnQuery{Query: record}, &pg.Return{}}
+		} else {
+			record.Columns = []pg.Output{{Value: b.wholeRow()}}
+			answer = []pg.Statement{&pg.Return{Value: &pg.Subquery{Query: record}}}
+		}
+	}
+	ifReplayed := pg.IfThen(pg.IsNotNull(replayed), answer...)
+	if pg.IsFalse(b.early.fails) || b.closed {
+		b.step("", ifReplayed)
+		return
+	}
+	refused := &b.fn.Body[len(b.fn.Body)-1]
+	refused.Statements = append(refused.Statements, ifReplayed)
+}
+
+// replayed is the id of the record that a repetition answers; null for any other call.
+var replayed = pg.Fn("platform.replayed")
 
 // judgesRows tells whether the row may still decide that a caller is refused.
 func (b builder) judgesRows() bool {

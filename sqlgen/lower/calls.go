@@ -36,6 +36,7 @@ func (l *lowering) manifest() *release.Manifest {
 // call describes how a server calls an action: its functions, and what it prepares for them.
 func (l *lowering) call(a *model.Action) *release.Action {
 	r := &release.Action{Name: a.Name, Function: functionName(a), Arguments: publishedArguments(a), Early: l.early[a]}
+	r.AnswersAgain = answersAgain(a)
 	r.Foreseen = l.foreseen[a]
 	r.Facets = l.facets[a]
 	r.Inputs = publishedInputs(a)
