@@ -3,8 +3,8 @@
 -- the filter of the request, $1, at the path %2$L. A kind in [] is an array as a whole.
 --
 -- Texts are compared without regard to case, except for equality. An index serves the beginnings of an `indexed Text`,
--- by platform.fold. A Date does not have a zone: it is compared with a period on the caller's calendar. The compiler
--- prints the same conditions where it can foresee them, and a test checks that both agree.
+-- by platform.fold. A Date does not have a zone: it is compared with a period on the caller's calendar.
+-- The table is written from that of the compiler, by go test ./sqlgen/lower -run TestOperators -update.
 create or replace function platform.operators() returns jsonb
 language sql
 immutable
@@ -13,15 +13,6 @@ security invoker
 as $$
   select '{
     "ID": [{
-      "equals": "%1$s = $1#>>%2$L",
-      "notEquals": "%1$s <> $1#>>%2$L",
-      "oneOf": "%1$s = any (platform.texts($1#>%2$L))"
-    }, {
-      "equals:null": "%1$s is null",
-      "notEquals": "%1$s is distinct from $1#>>%2$L",
-      "notEquals:null": "%1$s is not null"
-    }],
-    "Enum": [{
       "equals": "%1$s = $1#>>%2$L",
       "notEquals": "%1$s <> $1#>>%2$L",
       "oneOf": "%1$s = any (platform.texts($1#>%2$L))"
@@ -80,7 +71,10 @@ as $$
       "notEquals": "%1$s is distinct from ($1#>>%2$L)::numeric",
       "notEquals:null": "%1$s is not null"
     }],
-    "Boolean": [{"equals": "%1$s = ($1#>>%2$L)::boolean", "notEquals": "%1$s <> ($1#>>%2$L)::boolean"}, {
+    "Boolean": [{
+      "equals": "%1$s = ($1#>>%2$L)::boolean",
+      "notEquals": "%1$s <> ($1#>>%2$L)::boolean"
+    }, {
       "equals:null": "%1$s is null",
       "notEquals": "%1$s is distinct from ($1#>>%2$L)::boolean",
       "notEquals:null": "%1$s is not null"
@@ -119,17 +113,27 @@ as $$
       "notEquals": "%1$s is distinct from ($1#>>%2$L)::interval",
       "notEquals:null": "%1$s is not null"
     }],
-    "ID[]": [{"equals": "%1$s = platform.texts($1#>%2$L)", "notEquals": "%1$s <> platform.texts($1#>%2$L)"}, {
+    "Enum": [{
+      "equals": "%1$s = $1#>>%2$L",
+      "notEquals": "%1$s <> $1#>>%2$L",
+      "oneOf": "%1$s = any (platform.texts($1#>%2$L))"
+    }, {
+      "equals:null": "%1$s is null",
+      "notEquals": "%1$s is distinct from $1#>>%2$L",
+      "notEquals:null": "%1$s is not null"
+    }],
+    "ID[]": [{
+      "equals": "%1$s = platform.texts($1#>%2$L)",
+      "notEquals": "%1$s <> platform.texts($1#>%2$L)"
+    }, {
       "equals:null": "%1$s is null",
       "notEquals": "%1$s is distinct from platform.texts($1#>%2$L)",
       "notEquals:null": "%1$s is not null"
     }],
-    "Enum[]": [{"equals": "%1$s = platform.texts($1#>%2$L)", "notEquals": "%1$s <> platform.texts($1#>%2$L)"}, {
-      "equals:null": "%1$s is null",
-      "notEquals": "%1$s is distinct from platform.texts($1#>%2$L)",
-      "notEquals:null": "%1$s is not null"
-    }],
-    "Text[]": [{"equals": "%1$s = platform.texts($1#>%2$L)", "notEquals": "%1$s <> platform.texts($1#>%2$L)"}, {
+    "Text[]": [{
+      "equals": "%1$s = platform.texts($1#>%2$L)",
+      "notEquals": "%1$s <> platform.texts($1#>%2$L)"
+    }, {
       "equals:null": "%1$s is null",
       "notEquals": "%1$s is distinct from platform.texts($1#>%2$L)",
       "notEquals:null": "%1$s is not null"
@@ -166,7 +170,10 @@ as $$
       "notEquals": "%1$s is distinct from platform.texts($1#>%2$L)::timestamptz[]",
       "notEquals:null": "%1$s is not null"
     }],
-    "Date[]": [{"equals": "%1$s = platform.texts($1#>%2$L)::date[]", "notEquals": "%1$s <> platform.texts($1#>%2$L)::date[]"}, {
+    "Date[]": [{
+      "equals": "%1$s = platform.texts($1#>%2$L)::date[]",
+      "notEquals": "%1$s <> platform.texts($1#>%2$L)::date[]"
+    }, {
       "equals:null": "%1$s is null",
       "notEquals": "%1$s is distinct from platform.texts($1#>%2$L)::date[]",
       "notEquals:null": "%1$s is not null"
@@ -177,6 +184,14 @@ as $$
     }, {
       "equals:null": "%1$s is null",
       "notEquals": "%1$s is distinct from platform.texts($1#>%2$L)::interval[]",
+      "notEquals:null": "%1$s is not null"
+    }],
+    "Enum[]": [{
+      "equals": "%1$s = platform.texts($1#>%2$L)",
+      "notEquals": "%1$s <> platform.texts($1#>%2$L)"
+    }, {
+      "equals:null": "%1$s is null",
+      "notEquals": "%1$s is distinct from platform.texts($1#>%2$L)",
       "notEquals:null": "%1$s is not null"
     }]
   }'::jsonb;

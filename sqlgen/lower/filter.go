@@ -91,12 +91,15 @@ func (f filter) described(x expression, path []string, kind string, isNullable b
 func (f filter) kind() string {
 	switch {
 	case isFolded(f.input):
-		return "indexed Text"
+		return indexedText
 	case isSource(f.input):
 		return "Enum"
 	}
 	return FilterKind(expr.Type{Kind: f.input.Type.Kind})
 }
+
+// indexedText is the kind of a text that an index serves by its beginning.
+const indexedText = "indexed Text"
 
 // FilterKind is the name of a type in platform.operators.
 func FilterKind(t expr.Type) string {
@@ -118,12 +121,9 @@ func FilterKind(t expr.Type) string {
 func (f filter) holds(x expression, o operator, given pg.Expr) pg.Expr {
 	value := x.operand(f.path)
 	path := f.at(o.name)
-	if o.unset && f.isNullable() {
-		return pg.Op(value.scalar(), "is distinct from", f.whole(given, path))
-	}
 	return value.rejectingNull(func(v pg.Expr) pg.Expr {
 		if f.input.Type.Array {
-			return o.condition(v, f.whole(given, path))
+			return o.condition(v, whole(f.input.Type, given, path))
 		}
 		if o.name == "startsWith" && isFolded(f.input) {
 			return beginsWith(v, memberText(given, path...))
@@ -132,21 +132,12 @@ func (f filter) holds(x expression, o operator, given pg.Expr) pg.Expr {
 	})
 }
 
-// whole is the operand at a path as a value of the field's type.
-func (f filter) whole(given pg.Expr, path []string) pg.Expr {
-	if f.input.Type.Array {
-		return castTo(pg.Fn("platform.texts", member(given, path...)), elementType(f.input.Type), "[]")
+// whole is the operand at a path as a value of a type.
+func whole(t expr.Type, given pg.Expr, path []string) pg.Expr {
+	if t.Array {
+		return castTo(pg.Fn("platform.texts", member(given, path...)), elementType(t), "[]")
 	}
-	return fromJSON(f.input.Type, false, given, path...)
-}
-
-// holdsOfNull is the condition of an operator whose operand is null.
-func (f filter) holdsOfNull(x expression, o operator) pg.Expr {
-	null := x.operand(f.path).scalar()
-	if o.unset {
-		return pg.IsNotNull(null)
-	}
-	return pg.IsNull(null)
+	return fromJSON(t, false, given, path...)
 }
 
 // holdsOfAll is the condition that an operator holds of all elements of an array.

@@ -6,7 +6,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// operator is one operator of a query object, and its condition on a row.
+// operator is one operator of a query object, and its condition on a row. platform.operators has the conditions as SQL,
+// written from this table by go test -update.
 type operator struct {
 	name     string
 	operand  expr.FilterOperand
