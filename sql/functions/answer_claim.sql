@@ -1,7 +1,8 @@
--- Claims a call for this transaction, or returns what is kept of its answer if another transaction has carried it out. If another transaction is carrying it out, this one waits for it, as long as for any lock. An expired answer
--- counts as missing. A caller for whom enough is kept is refused until the oldest answer expires; calls in progress do
--- not count yet. address is the caller's if there is no identity. An anonymous client of IPv6 also counts for its network
--- of 56 bits, with four times the limit, and of 48 bits, with sixteen times.
+-- Claims a call for this transaction, or returns what is kept of its answer if another transaction has carried it out.
+-- If another transaction is carrying it out, this one waits for it, as long as for any lock. An expired answer counts as
+-- missing. A caller for whom enough is kept is refused until the oldest answer expires; calls in progress do not count
+-- yet. address is the caller's if there is no identity. An anonymous client of IPv6 also counts for its network of 56
+-- bits, with four times the limit, and of 48 bits, with sixteen times.
 create or replace function platform.answer_claim(
   id bytea,
   asks bytea,
@@ -21,9 +22,10 @@ as $$
 declare
   c_keys constant bigint := 10000;
   c_bytes constant bigint := 16 * 1024 * 1024;
-  v_caller text := coalesce('identity ' || identity_id, 'address ' || address);
-  v_block cidr := case when v_caller like 'address %:%/64' then network(set_masklen(substr(v_caller, 9)::inet, 48)) end;
-  v_site cidr := case when v_block is not null then network(set_masklen(substr(v_caller, 9)::inet, 56)) end;
+  v_address text := case when identity_id is null then address end;
+  v_caller text := coalesce('identity ' || identity_id, 'address ' || v_address);
+  v_block cidr := platform.network(v_address, 48);
+  v_site cidr := platform.network(v_address, 56);
   v_room_at timestamptz;
 begin
   insert into platform.answer (id, asks, caller, expires_at)

@@ -84,42 +84,7 @@ begin
 
       if address is not null then
         perform platform.auth_lock(null, address);
-        select platform.auth_wait_for(max(filling.failed_at), span)
-        from (
-          (
-            select auth_failure.failed_at
-            from platform.auth_failure
-            where auth_failure.address = auth_identity.address
-              and auth_failure.kind = 'identity'
-              and auth_failure.failed_at > now() - span
-            order by auth_failure.failed_at desc
-            offset per_address - 1
-            limit 1
-          )
-          union all
-          (
-            select auth_failure.failed_at
-            from platform.auth_failure
-            where auth_failure.site = case when auth_identity.address like '%:%/64' then network(set_masklen(auth_identity.address::inet, 56)) end
-              and auth_failure.kind = 'identity'
-              and auth_failure.failed_at > now() - span
-            order by auth_failure.failed_at desc
-            offset 4 * per_address - 1
-            limit 1
-          )
-          union all
-          (
-            select auth_failure.failed_at
-            from platform.auth_failure
-            where auth_failure.block = case when auth_identity.address like '%:%/64' then network(set_masklen(auth_identity.address::inet, 48)) end
-              and auth_failure.kind = 'identity'
-              and auth_failure.failed_at > now() - span
-            order by auth_failure.failed_at desc
-            offset 16 * per_address - 1
-            limit 1
-          )
-        ) as filling
-        into wait;
+        wait := platform.auth_wait_for(platform.auth_filled_at(address, '{identity}', per_address, span), span);
         if wait > 0 then
           outcome := 'wait';
           return;

@@ -1,8 +1,7 @@
 -- How many seconds a client has to wait before another attempt: 0 unless one of the counts has reached its limit.
 -- Otherwise it is the time until the oldest failure that fills the limit leaves the span. With an account, it counts
 -- failed passwords and new identities of the account and of the client address; without one, refused tokens of the
--- address; a client address of IPv6 also counts for its network of 56 bits, with four times the limit, and of 48 bits,
--- with sixteen times. The limit of an account does not apply at an address from which it was signed in to lately, so that failures
+-- address. The limit of an account does not apply at an address from which it was signed in to lately, so that failures
 -- elsewhere do not lock its user out. platform.auth_fail records the failures.
 create or replace function platform.auth_wait(
   account text,
@@ -47,37 +46,11 @@ as $$
       limit 1
     )
     union all
-    (
-      select auth_failure.failed_at
-      from platform.auth_failure
-      where auth_failure.address = auth_wait.address
-        and (auth_failure.kind = 'token') = (auth_wait.account is null)
-        and auth_failure.failed_at > now() - span
-      order by auth_failure.failed_at desc
-      offset per_address - 1
-      limit 1
-    )
-    union all
-    (
-      select auth_failure.failed_at
-      from platform.auth_failure
-      where auth_failure.site = case when auth_wait.address like '%:%/64' then network(set_masklen(auth_wait.address::inet, 56)) end
-        and (auth_failure.kind = 'token') = (auth_wait.account is null)
-        and auth_failure.failed_at > now() - span
-      order by auth_failure.failed_at desc
-      offset 4 * per_address - 1
-      limit 1
-    )
-    union all
-    (
-      select auth_failure.failed_at
-      from platform.auth_failure
-      where auth_failure.block = case when auth_wait.address like '%:%/64' then network(set_masklen(auth_wait.address::inet, 48)) end
-        and (auth_failure.kind = 'token') = (auth_wait.account is null)
-        and auth_failure.failed_at > now() - span
-      order by auth_failure.failed_at desc
-      offset 16 * per_address - 1
-      limit 1
+    select platform.auth_filled_at(
+      address,
+      case when account is null then '{token}'::text[] else '{password,identity}' end,
+      per_address,
+      span
     )
   ) as filling;
 $$;

@@ -11,9 +11,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_identity_id text := upload->>'identityId';
-  v_minter text := coalesce('identity ' || v_identity_id, 'address ' || (upload->>'address'));
-  v_block cidr := case when v_minter like 'address %:%/64' then network(set_masklen(substr(v_minter, 9)::inet, 48)) end;
-  v_site cidr := case when v_block is not null then network(set_masklen(substr(v_minter, 9)::inet, 56)) end;
+  v_address text := case when v_identity_id is null then upload->>'address' end;
+  v_minter text := coalesce('identity ' || v_identity_id, 'address ' || v_address);
+  v_block cidr := platform.network(v_address, 48);
+  v_site cidr := platform.network(v_address, 56);
   v_expires_at timestamptz := date_trunc('milliseconds', now() + lifetime);
   v_oldest timestamptz; -- of those that fill a limit
 begin

@@ -90,6 +90,8 @@
 {{ template "tg_computed.sql" . }}
 {{ template "break_rule.sql" . }}
 
+{{ template "network.sql" . }}
+
 {{ template "answer_find.sql" . }}
 {{ template "answer_claim.sql" . }}
 {{ template "answer_keep.sql" . }}
@@ -101,6 +103,7 @@
 
 {{ template "auth_address_hash.sql" . }}
 {{ template "auth_wait_for.sql" . }}
+{{ template "auth_filled_at.sql" . }}
 {{ template "auth_wait.sql" . }}
 {{ template "auth_lock.sql" . }}
 {{ template "auth_fail.sql" . }}
