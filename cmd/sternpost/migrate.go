@@ -391,28 +391,28 @@ Without FILE it only makes snapshot.json anew.`,
 
 func newMigrateAdopt() *cobra.Command {
 	flags := &ownerFlags{}
-	var scratchURL string
+	var options migrate.AdoptOptions
 	c := &cobra.Command{
 		Use:   "adopt [DIR]",
 		Short: "Start migrations on a database that was installed without them",
 		Long: `Adopt is for a database that sternpost build or dev has installed. It applies the
-migrations to a scratch Postgres, finds the one that leaves a database exactly like this
-one, and notes its number there. From then on up works. If no migration leaves such a
-database, adopt refuses it and prints the differences.`,
+migrations, or those up to --at, to a scratch Postgres. If they leave a database exactly
+like this one, it notes their number there, and from then on up works. Otherwise it
+refuses the database and prints the differences.`,
 		Args: takes(0, 1),
 	}
 	flags.add(c)
-	addScratch(c, &scratchURL)
+	c.Flags().IntVar(&options.At, "at", 0, "`number` of the migration that leaves such a database (default the last one)")
+	addScratch(c, &options.ScratchURL)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		folder, err := migrate.ReadFolder(projectDir(args))
 		if err != nil {
 			return environmentError(err)
 		}
-		url, err := flags.url()
-		if err != nil {
+		if options.URL, err = flags.url(); err != nil {
 			return err
 		}
-		version, err := migrate.Adopt(c.Context(), folder, url, scratchURL)
+		version, err := migrate.Adopt(c.Context(), folder, options)
 		if err != nil {
 			return migrateError(err)
 		}

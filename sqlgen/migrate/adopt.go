@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -24,30 +25,46 @@ func sortedKeys(all ...map[string]string) []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// AdoptError is returned for a database that differs from the result of every migration.
+// AdoptError is returned for a database that differs from the result of its migration.
 type AdoptError struct {
-	Nearest     int // the most similar version
+	At          int // the number of the migration
 	Differences []Difference
 	Note        string // another possible reason
 }
 
 // Error lists the differences of the database.
 func (e *AdoptError) Error() string {
-	text := fmt.Sprintf("no migration leaves a database like this one; the nearest is %03d, with these differences:\n%s", e.Nearest, lines(e.Differences))
+	text := fmt.Sprintf("migration %03d leaves a database that differs from this one:\n%s", e.At, lines(e.Differences))
 	if e.Note != "" {
 		text += "\n" + e.Note
 	}
-	return text + "\nnothing was changed"
+	return text + "\nif the database is as another migration leaves it, name that one with --at; nothing was changed"
 }
 
-// Adopt puts a database under migrations if its application was installed without them. It finds the migration that
-// leaves a database in this state, by applying all of them on a scratch Postgres (at scratchURL, or one that it
-// starts), and notes its number; it changes nothing else. It returns the number.
-func Adopt(ctx context.Context, folder *Folder, url, scratchURL string) (version int, err error) {
+// AdoptOptions say how to put a database under migrations.
+type AdoptOptions struct {
+	URL        string
+	At         int    // the number of the migration that leaves such a database; 0 means the last one
+	ScratchURL string // of a Postgres to try the migrations on; one is started if it is empty
+}
+
+// Adopt puts a database under migrations if its application was installed without them. It applies the migrations up to
+// the number on a scratch Postgres, compares the outcome with the database, and notes the number if they are equal; it
+// changes nothing else. It returns the number.
+func Adopt(ctx context.Context, folder *Folder, options AdoptOptions) (version int, err error) {
 	if err := folder.files(); err != nil {
 		return 0, err
 	}
-	conn, err := connect(ctx, url, defaultLockTimeout)
+	at := cmp.Or(options.At, len(folder.Files))
+	switch {
+	case len(folder.Files) == 0:
+		return 0, fmt.Errorf("there are no migrations in %s: write the first one with sternpost migrate new", folder.Dir)
+	case at < 0 || at > len(folder.Files):
+		return 0, fmt.Errorf("there is no migration %d: the last one is %d", at, len(folder.Files))
+	case !folder.isComplete(at):
+		return 0, fmt.Errorf("migration %03d is not the last file of its change: name that one", at)
+	}
+	conn, err := connect(ctx, options.URL, defaultLockTimeout)
 	if err != nil {
 		return 0, err
 	}
@@ -77,36 +94,35 @@ func Adopt(ctx context.Context, folder *Folder, url, scratchURL string) (version
 			return 0, err
 		}
 	}
-	found, err := likeness(ctx, folder, there, scratchURL)
+	found, err := try(ctx, &Folder{Dir: folder.Dir, Files: folder.Files[:at]}, options.ScratchURL)
 	if err != nil {
 		return 0, err
 	}
-	if len(found.differences) > 0 {
-		return 0, &AdoptError{found.version, found.differences, found.note(ctx, conn)}
+	if differences := compare(there, found.catalog, "is not in it", "is missing", "is other"); len(differences) > 0 {
+		return 0, &AdoptError{at, differences, found.note(ctx, conn)}
 	}
-	return found.version, adopt(ctx, conn, found)
+	return at, adopt(ctx, conn, at, found.release)
 }
 
-// like is a version, and the differences of a database from it.
-type like struct {
-	version     int
-	differences []Difference
-	release     record
-	major       int // of the Postgres on which it was tried
+// outcome is what migrations leave on a scratch Postgres.
+type outcome struct {
+	catalog map[string]string
+	release record
+	major   int // of that Postgres
 }
 
 // note says that catalogs of different versions of Postgres cannot be compared.
-func (l *like) note(ctx context.Context, conn *pgx.Conn) string {
+func (o *outcome) note(ctx context.Context, conn *pgx.Conn) string {
 	var major int
-	if err := conn.QueryRow(ctx, "select current_setting('server_version_num')::int / 10000").Scan(&major); err != nil || major == l.major {
+	if err := conn.QueryRow(ctx, "select current_setting('server_version_num')::int / 10000").Scan(&major); err != nil || major == o.major {
 		return ""
 	}
 	return fmt.Sprintf("the migrations were tried on PostgreSQL %d, and the database runs on %d, which may describe the same objects differently: "+
-		"give a server of that version with --scratch-url", l.major, major)
+		"give a server of that version with --scratch-url", o.major, major)
 }
 
-// likeness finds the version that is most similar to a catalog; among equal ones, the last.
-func likeness(ctx context.Context, folder *Folder, there map[string]string, scratchURL string) (best *like, err error) {
+// try applies migrations to a database on a scratch Postgres.
+func try(ctx context.Context, folder *Folder, scratchURL string) (o *outcome, err error) {
 	server, err := newScratch(ctx, scratchURL)
 	if err != nil {
 		return nil, err
@@ -120,26 +136,6 @@ func likeness(ctx context.Context, folder *Folder, there map[string]string, scra
 	if err != nil {
 		return nil, err
 	}
-	for version := range len(folder.Files) + 1 {
-		if version == 0 || !folder.isComplete(version) {
-			continue
-		}
-		l, err := likeVersion(ctx, &Folder{Dir: folder.Dir, Files: folder.Files[:version]}, url, there)
-		if err != nil {
-			return nil, err
-		}
-		if best == nil || len(l.differences) <= len(best.differences) {
-			best = l
-		}
-	}
-	if best == nil {
-		return nil, fmt.Errorf("there are no migrations in %s: write the first one with sternpost migrate new", folder.Dir)
-	}
-	return best, nil
-}
-
-// likeVersion applies migrations to a scratch database and compares a catalog with the result.
-func likeVersion(ctx context.Context, folder *Folder, url string, there map[string]string) (*like, error) {
 	if _, err := Up(ctx, folder, UpOptions{URL: url}); err != nil {
 		return nil, err
 	}
@@ -148,26 +144,24 @@ func likeVersion(ctx context.Context, folder *Folder, url string, there map[stri
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	l := &like{version: len(folder.Files)}
-	catalog, err := readCatalog(ctx, conn)
-	if err != nil {
+	o = &outcome{}
+	if o.catalog, err = readCatalog(ctx, conn); err != nil {
 		return nil, err
 	}
-	l.differences = compare(there, catalog, "is not in it", "is missing", "is other")
-	if l.release, _, err = readRelease(ctx, conn); err != nil {
+	if o.release, _, err = readRelease(ctx, conn); err != nil {
 		return nil, err
 	}
-	return l, conn.QueryRow(ctx, "select current_setting('server_version_num')::int / 10000").Scan(&l.major)
+	return o, conn.QueryRow(ctx, "select current_setting('server_version_num')::int / 10000").Scan(&o.major)
 }
 
 // adopt notes the version, and the release as migrations make it: the next one changes its very text. Views may show
 // their columns in another order than after the migrations, which the next one could not replace: they are made anew.
-func adopt(ctx context.Context, conn *pgx.Conn, found *like) error {
+func adopt(ctx context.Context, conn *pgx.Conn, version int, wanted record) error {
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, statement := range []string{
 			"create table if not exists " + versionTable + " (version int4 not null)",
 			"delete from " + versionTable,
-			fmt.Sprintf("insert into %s (version) values (%d)", versionTable, found.version),
+			fmt.Sprintf("insert into %s (version) values (%d)", versionTable, version),
 			"update platform.release set by_dev = false where by_dev", // dev asks from now on
 		} {
 			if _, err := tx.Exec(ctx, statement); err != nil {
@@ -175,14 +169,14 @@ func adopt(ctx context.Context, conn *pgx.Conn, found *like) error {
 			}
 		}
 		installed, _, err := readRelease(ctx, tx)
-		if err != nil || installed.digest() == found.release.digest() {
+		if err != nil || installed.digest() == wanted.digest() {
 			return err
 		}
-		if err := alignViews(ctx, tx, installed, found.release); err != nil {
+		if err := alignViews(ctx, tx, installed, wanted); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, "select platform.install_release($1, $2::json, $3::json)",
-			found.release.source, string(found.release.manifest), string(found.release.description))
+			wanted.source, string(wanted.manifest), string(wanted.description))
 		return err
 	})
 	if err != nil {

@@ -512,8 +512,8 @@ func TestAdopt(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := catalog(t, fresh)
-	adopt := func(db *pgtest.DB) (int, error) {
-		return migrate.Adopt(context.WithoutCancel(t.Context()), folder(t, project), db.OwnerURL(), db.SuperuserURL())
+	adopt := func(db *pgtest.DB, at int) (int, error) {
+		return migrate.Adopt(context.WithoutCancel(t.Context()), folder(t, project), migrate.AdoptOptions{URL: db.OwnerURL(), At: at, ScratchURL: db.SuperuserURL()})
 	}
 	complete := []int{} // the last file of each change
 	for _, f := range folder(t, project).Files {
@@ -535,7 +535,11 @@ func TestAdopt(t *testing.T) {
 			t.Fatal(err)
 		}
 		mustExec(t, conn, "update platform.release set by_dev = true")
-		got, err := adopt(db)
+		at := complete[version]
+		if version == len(schemas)-1 {
+			at = 0
+		}
+		got, err := adopt(db, at)
 		if value[bool](t, conn, "select exists (select from platform.release where by_dev)") {
 			t.Error("dev would take the database for its own")
 		}
@@ -548,13 +552,13 @@ func TestAdopt(t *testing.T) {
 			t.Errorf("%d migrations are left", n)
 		}
 		checkSame(t, "adopted and migrated", catalog(t, conn), want)
-		if _, err := adopt(db); err == nil || !strings.Contains(err.Error(), "already") {
+		if _, err := adopt(db, 0); err == nil || !strings.Contains(err.Error(), "already") {
 			t.Errorf("adopted twice: %v", err)
 		}
 	}
 
 	db := pgtest.New(t, pgtest.Options{Empty: true})
-	if _, err := adopt(db); err == nil || !strings.Contains(err.Error(), "nothing is installed") {
+	if _, err := adopt(db, 0); err == nil || !strings.Contains(err.Error(), "nothing is installed") {
 		t.Errorf("an empty database: %v", err)
 	}
 	conn := db.Owner(t)
@@ -562,10 +566,25 @@ func TestAdopt(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustExec(t, conn, "alter table app.task add column extra text; drop policy task_select_open on app.task")
-	_, err := adopt(db)
+	_, err := adopt(db, complete[1])
 	var differs *migrate.AdoptError
-	if !errors.As(err, &differs) || differs.Nearest != complete[1] || len(differs.Differences) != 2 {
+	if !errors.As(err, &differs) || differs.At != complete[1] || len(differs.Differences) != 2 {
 		t.Errorf("a database that was changed by hand: %v", err)
+	}
+	if _, err := adopt(db, complete[0]); !errors.As(err, &differs) || differs.At != complete[0] || len(differs.Differences) <= 2 {
+		t.Errorf("a database as another migration leaves it: %v", err)
+	}
+	for at, want := range map[int]string{complete[2] + 1: "there is no migration", -1: "there is no migration"} {
+		if _, err := adopt(db, at); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("migration %d: %v, want %s", at, err, want)
+		}
+	}
+	for _, f := range folder(t, project).Files {
+		if !f.IsLast() {
+			if _, err := adopt(db, f.Number); err == nil || !strings.Contains(err.Error(), "is not the last file of its change") {
+				t.Errorf("half of a change: %v", err)
+			}
+		}
 	}
 	if got := value[bool](t, conn, "select to_regclass('public.schema_version') is null"); !got {
 		t.Error("a database that was refused has a version")
