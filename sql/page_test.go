@@ -156,7 +156,9 @@ func TestFilterSQLRefuses(t *testing.T) {
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
 	const filters = `{"state": ["Enum", "post.state"], "at": ["Timestamp", "post.at"], "title": ["Text?", "post.title"],
 		"null": ["Text", "post.\"null\""],
-		"tags": ["Text[]", "post.tags"], "tags.all": ["all Text", "post.tags"]}`
+		"tags": ["Text[]", "post.tags"], "tags.all": ["all Text", "post.tags"],
+		"lines.text": null, "1": ["from line where line.post = post.id", 0], "parts.size": ["Number", "line.size", null, 1],
+		"2": ["from pin where pin.line = line.id", 1], "parts.pins.name": ["Text", "pin.name", null, 2]}`
 	for _, test := range []struct {
 		input, elsewhere string
 		want             string // empty means that it is refused
@@ -164,7 +166,10 @@ func TestFilterSQLRefuses(t *testing.T) {
 		{`{"where":{"state":{"equals":"Done"}}}`, `{}`, ` and post.state = $1#>>'{state,equals}'`},
 		{`{"operators":"state.equals,title.equals:null"}`, `{}`, ` and post.state = $1#>>'{state,equals}' and post.title is null`},
 		{`{"operators":"null.equals"}`, `{}`, ` and post."null" = $1#>>'{"null",equals}'`},
-		{`{"operators":"lines.text.equals,state.equals"}`, `{lines.text.}`, ` and post.state = $1#>>'{state,equals}'`},
+		{`{"operators":"lines.text.equals,state.equals"}`, `{}`, ` and post.state = $1#>>'{state,equals}'`},
+		{`{"operators":"parts.pins.name.equals,state.equals,parts.size.equals"}`, `{}`, ` and post.state = $1#>>'{state,equals}'` +
+			` and exists (select from line where line.post = post.id and line.size = ($1#>>'{parts,size,equals}')::bigint` +
+			` and exists (select from pin where pin.line = line.id and pin.name = $1#>>'{parts,pins,name,equals}'))`},
 		{`{"operators":"since,since:null,state.equals"}`, `{since,since:null}`, ` and post.state = $1#>>'{state,equals}'`},
 
 		{`{"operators":"body.equals"}`, `{}`, ``},
@@ -185,12 +190,14 @@ func TestFilterSQLRefuses(t *testing.T) {
 		{`{"operators":"state.equals}') or true --"}`, `{}`, ``},
 		{`{"where":{"state":{"equals}') or true --":"x"}}}`, `{}`, ``},
 		{`{"where":{"state') or true --":{"equals":"x"}}}`, `{}`, ``},
-		{`{"operators":"lines.text"}`, `{lines.text.}`, ``},
-		{`{"operators":"lines.text.any.equals"}`, `{lines.text.}`, ``},
+		{`{"operators":"lines.text"}`, `{}`, ``},
+		{`{"operators":"lines.text.any.equals"}`, `{}`, ``},
+		{`{"operators":"1.equals"}`, `{}`, ``},
+		{`{"operators":"parts.size.contains"}`, `{}`, ``},
 		{`{"operators":"since.equals"}`, `{since,since:null}`, ``},
 	} {
 		var got string
-		err := conn.QueryRow(t.Context(), "select platform.filter_sql($1, $2, $3)", test.input, filters, test.elsewhere).Scan(&got)
+		err := conn.QueryRow(t.Context(), "select platform.filter_sql($1, $2, $3, array['', ''])", test.input, filters, test.elsewhere).Scan(&got)
 		if test.want != "" && (err != nil || got != test.want) {
 			t.Errorf("filter_sql(%s, %s) = %s, error %v; want %s", test.input, test.elsewhere, got, err, test.want)
 		}

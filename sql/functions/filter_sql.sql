@@ -4,14 +4,22 @@
 -- "customer.name", "from related.customer where customer.id = invoice.customer_id"]}. The kind ends in ? if the value
 -- may be null. Text[] is an array as a whole, and all Text is an array whose elements must all satisfy the condition.
 --
+-- Conditions that one child of the row has to satisfy together are a group: {"lines.text": ["Text", "line.text", null,
+-- 1], "1": ["from related.line where line.invoice_id = invoice.id", 0]}. The group is in another one, 0 for none.
+-- `texts` has further conditions of each group.
+--
 -- Operands come from the filter, $1. No part of a request becomes SQL except the paths of its operators, and of these
 -- only a path that names a field of `filters` and an operator of platform.operators, which are both fixed when the
--- schema is compiled. Any other path is an error, so that no operator is ever skipped, unless it is in `elsewhere` (a
--- path, or a field followed by a point), where the caller makes the condition. If `elsewhere` is null, another call
--- looks at all paths.
+-- schema is compiled. Any other path is an error, so that no operator is ever skipped, unless its field is null or the
+-- path is in `elsewhere`, where the caller makes the condition. If `elsewhere` is null, another call looks at all paths.
 --
 -- Expressions are few and short for most operators: Postgres prepares each one again in every transaction.
-create or replace function platform.filter_sql(input jsonb, filters jsonb, elsewhere text[] default '{}') returns text
+create or replace function platform.filter_sql(
+  input jsonb,
+  filters jsonb,
+  elsewhere text[] default '{}',
+  texts text[] default '{}'
+) returns text
 language plpgsql
 immutable
 parallel safe
@@ -28,6 +36,7 @@ declare
   v_rows text;
   v_operators jsonb;
   v_operand text; -- its path in the filter
+  v_group int;
 begin
   foreach v_path in array coalesce(string_to_array(input->>'operators', ','), platform.operator_paths(input)) loop
     v_operator := split_part(v_path, '.', -1);
@@ -47,8 +56,7 @@ begin
     if v_condition is null or v_filter->2 is not null then
       -- The field is not of this call, its value may be null or is behind relations, all elements must match, or the
       -- path is unknown.
-      continue when v_filter is null
-        and (elsewhere is null or v_path = any (elsewhere) or left(v_path, -length(v_operator)) = any (elsewhere));
+      continue when v_filter = 'null' or v_filter is null and (elsewhere is null or v_path = any (elsewhere));
       v_kind := rtrim(v_filter->>0, '?');
       v_value := v_filter->>1;
       v_rows := v_filter->>2;
@@ -75,13 +83,30 @@ begin
       if v_condition is null then
         raise exception 'this list has no operator "%"', v_path using errcode = 'invalid_parameter_value';
       end if;
+      v_group := v_filter->>3;
     end if;
-    v_conditions := v_conditions || ' and ' || v_condition;
+    if v_group > 0 then
+      texts[v_group] := texts[v_group] || ' and ' || v_condition;
+      v_group := 0;
+    else
+      v_conditions := v_conditions || ' and ' || v_condition;
+    end if;
   end loop;
 
+  for v_number in reverse cardinality(texts) .. 1 loop
+    continue when texts[v_number] = '';
+    v_filter := filters->v_number::text;
+    v_condition := ' and exists (select ' || (v_filter->>0) || texts[v_number] || ')';
+    v_group := v_filter->>1;
+    if v_group > 0 then
+      texts[v_group] := texts[v_group] || v_condition;
+    else
+      v_conditions := v_conditions || v_condition;
+    end if;
+  end loop;
   return v_conditions;
 end;
 $$;
 
-comment on function platform.filter_sql(jsonb, jsonb, text[]) is 'The conditions of a request''s operators, as SQL.';
-grant execute on function platform.filter_sql(jsonb, jsonb, text[]) to sternpost_caller, sternpost_code;
+comment on function platform.filter_sql(jsonb, jsonb, text[], text[]) is 'The conditions of a request''s operators, as SQL.';
+grant execute on function platform.filter_sql(jsonb, jsonb, text[], text[]) to sternpost_caller, sternpost_code;

@@ -4,7 +4,6 @@
 --
 -- Texts are compared without regard to case, except for equality. An index serves the beginnings of an `indexed Text`,
 -- by platform.fold. A Date does not have a zone: it is compared with a period on the caller's calendar.
--- The table is written from that of the compiler, by go test ./sqlgen/lower -run TestOperators -update.
 create or replace function platform.operators() returns jsonb
 language sql
 immutable

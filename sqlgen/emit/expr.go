@@ -288,11 +288,26 @@ func filters(e *pg.Filters) doc {
 	}
 	members := make([]doc, len(e.Fields))
 	for i, f := range e.Fields {
-		parts := []doc{inside(jsonText(f.Kind)), inside(jsonText(oneLine(expr(f.Value, bindOperator))))}
-		if f.Rows != nil {
-			parts = append(parts, inside(jsonText(oneLine(tailDoc(f.Rows)))))
+		var parts []doc
+		if f.Value != nil {
+			parts = []doc{inside(jsonText(f.Kind)), inside(jsonText(oneLine(expr(f.Value, bindOperator))))}
 		}
-		members[i] = cat(inside(jsonText(f.Name)), ": ", bracketedLines("[", parts, "]"))
+		switch {
+		case f.Rows != nil && f.Value == nil && pg.IsTrue(f.Rows.Where): // conditions follow
+			parts = append(parts, inside(jsonText(oneLine(tailDoc(f.Rows))+" where true")))
+		case f.Rows != nil:
+			parts = append(parts, inside(jsonText(oneLine(tailDoc(f.Rows)))))
+		case f.Group > 0:
+			parts = append(parts, "null")
+		}
+		if f.Group > 0 || f.Value == nil {
+			parts = append(parts, fmt.Sprint(f.Group))
+		}
+		member := bracketedLines("[", parts, "]")
+		if f.Value == nil && f.Rows == nil {
+			member = "null"
+		}
+		members[i] = cat(inside(jsonText(f.Name)), ": ", member)
 	}
 	return bracketedLines(open, members, "}'")
 }

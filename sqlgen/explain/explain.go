@@ -393,7 +393,12 @@ func (c *call) list(e *Explanation) (err error) {
 	if c.request.Row != "" {
 		return c.explainNamed(e)
 	}
-	e.Rows, err = c.explainRows(lower.Question.IsFound, maxRows)
+	conditions, err := c.rows(c.questions[0].Conditions())
+	if err != nil {
+		return err
+	}
+	satisfies := func(q lower.Question) pg.Expr { return q.Satisfies(conditions[0][0].(string)) }
+	e.Rows, err = c.explainRows(satisfies, maxRows)
 	e.Notes = append(e.Notes, fmt.Sprintf("at most %d rows are shown, by their ids; --row explains another one", maxRows))
 	if c.action.Custom {
 		e.Notes = append(e.Notes, "the code of "+c.action.Name+" may return other rows")

@@ -25,7 +25,7 @@ func (l *lowering) body(a *model.Action) []*pg.Function {
 	case a.Union != nil && a.Kind == model.Get:
 		return []*pg.Function{l.unionGet(a)}
 	case a.Union != nil:
-		return append(l.unionList(a), l.facetsOf(a)...)
+		return l.list(a)
 	case a.Custom:
 		return []*pg.Function{l.custom(a, (*builder).answerRows)}
 	}

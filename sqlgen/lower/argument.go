@@ -93,21 +93,21 @@ func argumentsOf(a *model.Action) []argument {
 // formArguments returns the arguments of a function for forms of a list: the inputs that any of them takes, then the page.
 func formArguments(a *model.Action, sets []operatorSet) []argument {
 	var arguments []argument
-	add := func(in *model.Input, path []string) {
-		taken := argument{pg.Argument{Name: model.SnakeForm(in.Name), Type: argumentType(in)}, dotted(path), in, false}
+	add := func(in *model.Input, path string) {
+		taken := argument{pg.Argument{Name: model.SnakeForm(in.Name), Type: argumentType(in)}, path, in, false}
 		if !slices.Contains(arguments, taken) {
 			arguments = append(arguments, taken)
 		}
 	}
 	for _, set := range sets {
 		for _, f := range set.equals {
-			add(f.input, append([]string{"where"}, f.at("equals")...))
+			add(f.input, "where."+f.at("equals"))
 		}
 		for _, in := range set.given {
-			add(in, requestPath(a, in))
+			add(in, dotted(requestPath(a, in)))
 		}
 	}
-	keys := orderOfForms(a)
+	keys := keysOfArms(a)
 	if canSeek(keys) {
 		for i, k := range keys {
 			after := pg.Argument{Name: afterKey(k), Type: argumentTypeOf(k.field.Type.Kind)}
@@ -115,14 +115,6 @@ func formArguments(a *model.Action, sets []operatorSet) []argument {
 		}
 	}
 	return append(arguments, argument{sizeArgument, sizeArgument.Name, nil, false})
-}
-
-// orderOfForms is the order in which the forms of a list find rows: of a union's, within each arm.
-func orderOfForms(a *model.Action) []sortKey {
-	if a.Union != nil {
-		return keysOfArms(a)
-	}
-	return ownOrder(a)
 }
 
 // asksWhetherGiven tells whether an action treats an absent input differently from null.

@@ -6,7 +6,7 @@ import "github.com/sternpost/sternpost/sqlgen/pg"
 // count, page and cursors agree. They are shown as returned and are not looked up again: they need not be the table's.
 func (b *builder) answerRows() {
 	a := b.action
-	g := generalList{b: b, where: member(input, "where")}
+	g := generalList{b: b, rows: rowsOf(a)}
 	p := b.askedFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
 	rows := b.own("v_rows", rowType(b.model)+"[]", nil)
 	g.sql = b.own("v_sql", "text", &pg.Fragment{
@@ -16,7 +16,7 @@ func (b *builder) answerRows() {
 	})
 	p = p.found()
 	picked := b.own("v_page_rows", rowType(b.model)+"[]", pg.Str("{}"))
-	using := []pg.Expr{g.where, p.position, rows}
+	using := []pg.Expr{member(input, "where"), p.position, rows}
 
 	comment, admitted := "", pg.Expr(nil)
 	if b.judgesRows() {
@@ -27,7 +27,7 @@ func (b *builder) answerRows() {
 		From:    &pg.CallRef{Call: b.callCode(), Alias: b.table},
 		Where:   admitted,
 	}}})
-	g.filter(g.rowExpression(), filters(a))
+	g.filterBy(nil)
 	p.countAll(concatenated(pg.Str("select count(*)"), g.sql), using)
 	p.readPosition(func(pg.Expr) pg.Expr {
 		return concatenated(pg.Str("select exists (select"), g.sql, pg.Str(" and "), p.rangeOf, pg.Str(")"))

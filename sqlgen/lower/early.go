@@ -383,7 +383,7 @@ func (b *builder) findFirst(isGiven, holds pg.Expr) {
 	}
 	where := b.lookUp()
 	row := func(condition pg.Expr) pg.Expr {
-		return &pg.Exists{Query: &pg.Select{From: b.related(), Where: condition}}
+		return &pg.Exists{Query: &pg.Select{From: pg.Ref(relatedSchema, b.table), Where: condition}}
 	}
 	isMissing, isThere := pg.Negate(row(where)), pg.Expr(pg.False())
 	if needRow(a.Rules) && !pg.IsTrue(holds) {

@@ -180,6 +180,6 @@ func namesRoles(rules []*model.Rule) bool {
 // filtersByPeriod tells whether the filter of a list may name a period, which begins with the caller's day.
 func filtersByPeriod(a *model.Action) bool {
 	return slices.ContainsFunc(a.Reads, func(in *model.Input) bool {
-		return !in.Explicit && slices.ContainsFunc(inputOperators(in), func(o operator) bool { return o.operand == expr.RelativePeriod })
+		return !in.Explicit && slices.ContainsFunc(inputOperators(in), func(o expr.Filter) bool { return o.Operand == expr.RelativePeriod })
 	})
 }

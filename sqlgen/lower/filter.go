@@ -1,29 +1,33 @@
 package lower
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// filter is an implicit input of a list: a field, of the row or behind relations, and
-// the operators that a request may put to it.
+// filter is an implicit input of a list: a field, of the row or behind relations, and the operators that a request may
+// put to it. platform.filter_sql makes their conditions.
 type filter struct {
 	input *model.Input
-	path  expr.Node // from the row; in an arm of a union also a literal
+	path  expr.Node // from the row
 }
 
-// filters returns the implicit inputs of a list.
-func filters(a *model.Action) []filter {
-	var list []filter
-	for _, in := range a.Reads {
-		if !in.Explicit {
-			list = append(list, filter{in, listPath(a.Model, in)})
-		}
+// filterPath is the path of an implicit input below where.
+func filterPath(in *model.Input) []string {
+	if in.Union != nil {
+		return []string{in.Union.Name}
 	}
-	return list
+	path := make([]string, len(in.Path))
+	for i, f := range in.Path {
+		path[i] = f.Name
+	}
+	return path
 }
 
 // listPath is the path of an implicit input of a list, by the copies that the model has.
@@ -35,71 +39,25 @@ func listPath(m *model.Model, in *model.Input) *expr.Path {
 	return expr.RowPath(m.Name, steps, in.Span)
 }
 
-// isNullable tells whether the field has no value in some rows: it is optional, or its
-// path passes an optional to-one.
-func (f filter) isNullable() bool { return f.input.PassesOptional() }
-
-// operators returns the operators on the value as a whole.
-func (f filter) operators() []operator {
-	if f.input.Type.Array {
-		return operators(expr.ArrayFilters())
-	}
-	return inputOperators(f.input)
-}
+// dotted is a path of the filter as the operators of a request spell it.
+func dotted(path []string) string { return strings.Join(path, ".") }
 
 // at is the path of an operator, or of any and all, below where.
-func (f filter) at(steps ...string) []string { return append(filterPath(f.input), steps...) }
+func (f filter) at(steps ...string) string { return dotted(append(filterPath(f.input), steps...)) }
 
-// named is such a path as the operators of a request spell it.
-func (f filter) named(steps ...string) pg.Expr { return pg.Str(dotted(f.at(steps...))) }
-
-// sql is what platform.filter_sql makes the conditions on the value as a whole of.
-func (f filter) sql(x expression) pg.Filter {
-	kind := f.kind()
-	if f.input.Type.Array {
-		kind += "[]"
+// inputOperators returns the operators of a scalar input. The name of the source of a union's rows is filtered as an
+// enum.
+func inputOperators(in *model.Input) []expr.Filter {
+	if isSource(in) {
+		return expr.Enum.Filters()
 	}
-	return f.described(x, f.at(), kind, f.isNullable())
+	return in.Type.Kind.Filters()
 }
 
-// allSQL is the same for the conditions that all elements of an array must satisfy.
-func (f filter) allSQL(x expression) pg.Filter {
-	return f.described(x, f.at("all"), "all "+f.kind(), f.endsOptional())
+// isSource tells whether an input is the sourceModel or sourceArm of a union.
+func isSource(in *model.Input) bool {
+	return in.Union != nil && in.Union.BuiltIn && in.Union.Name != "id"
 }
-
-// elementSQL is the same for the conditions on one element.
-func (f filter) elementSQL() pg.Filter {
-	return pg.Filter{Name: dotted(f.at("any")), Kind: f.kind(), Value: f.element()}
-}
-
-func (f filter) described(x expression, path []string, kind string, isNullable bool) pg.Filter {
-	if isNullable {
-		kind += "?"
-	}
-	value := x.operand(f.path)
-	if value.joins == nil {
-		return pg.Filter{Name: dotted(path), Kind: kind, Value: value.scalar()}
-	}
-	q := value.joins.query(nil, nil)
-	return pg.Filter{
-		Name: dotted(path), Kind: kind, Value: value.value,
-		Rows: &pg.QueryTail{From: q.From, Joins: q.Joins, Where: q.Where},
-	}
-}
-
-// kind is the kind of a value, or of the elements of an array, as platform.operators names it.
-func (f filter) kind() string {
-	switch {
-	case isFolded(f.input):
-		return indexedText
-	case isSource(f.input):
-		return "Enum"
-	}
-	return FilterKind(expr.Type{Kind: f.input.Type.Kind})
-}
-
-// indexedText is the kind of a text that an index serves by its beginning.
-const indexedText = "indexed Text"
 
 // FilterKind is the name of a type in platform.operators.
 func FilterKind(t expr.Type) string {
@@ -116,40 +74,221 @@ func FilterKind(t expr.Type) string {
 	return name
 }
 
-// holds is the condition of an operator whose operand is not null. given is the
-// filter that holds the operand.
-func (f filter) holds(x expression, o operator, given pg.Expr) pg.Expr {
-	value := x.operand(f.path)
-	path := f.at(o.name)
-	return value.rejectingNull(func(v pg.Expr) pg.Expr {
-		if f.input.Type.Array {
-			return o.condition(v, whole(f.input.Type, given, path))
-		}
-		if o.name == "startsWith" && isFolded(f.input) {
-			return beginsWith(v, memberText(given, path...))
-		}
-		return o.apply(f.input.Type.Kind, v, given, path)
-	})
+// isFolded tells whether an index serves startsWith on an input. Markdown is long, and people search inside it rather
+// than by its beginning.
+func isFolded(in *model.Input) bool {
+	return in.Union == nil && in.Type.Kind == expr.Text && !in.Type.Array
 }
 
-// whole is the operand at a path as a value of a type.
-func whole(t expr.Type, given pg.Expr, path []string) pg.Expr {
-	if t.Array {
-		return castTo(pg.Fn("platform.texts", member(given, path...)), elementType(t), "[]")
+// foldedFields returns the fields of a model that lists find by their beginnings.
+func foldedFields(s *model.Schema, m *model.Model) []*model.Field {
+	isFiltered := func(f *model.Field) bool {
+		return slices.ContainsFunc(s.Actions, func(a *model.Action) bool {
+			return a.Kind == model.List && !a.Custom && slices.ContainsFunc(a.Reads, func(in *model.Input) bool {
+				return len(in.Path) > 0 && in.Path[len(in.Path)-1] == f && isFolded(in)
+			})
+		})
 	}
-	return fromJSON(t, false, given, path...)
+	return slices.DeleteFunc(slices.Clone(m.Fields), func(f *model.Field) bool { return !isFiltered(f) })
 }
 
-// holdsOfAll is the condition that an operator holds of all elements of an array.
-func (f filter) holdsOfAll(x expression, o operator, given pg.Expr) pg.Expr {
-	fails := pg.Negate(o.apply(f.input.Type.Kind, f.element(), given, f.at("all", o.name)))
-	return x.operand(f.path).rejectingNull(func(v pg.Expr) pg.Expr {
-		holds := pg.Negate(&pg.Exists{Query: &pg.Select{From: f.elements(v), Where: fails}})
-		if f.endsOptional() {
-			return pg.AllOf(holds, pg.IsNotNull(v)) // null has no elements, yet all matches none of it
+// listElement is the alias of the elements of an array. No table has this name.
+const listElement = "list__element"
+
+// conditions gathers the conditions of a list on its rows as text: those of @wheres, and of the operators that a request
+// puts to the filters. Operands come from the filter, $1.
+//
+// Conditions on one child of the row are gathered, and become one condition, of those that the request has.
+type conditions struct {
+	rows   listRows
+	x      expression // over a row in the statement
+	fields []pg.Filter
+	groups []*group
+	always []pg.Expr // conditions that every request has
+	texts  []pg.Expr // of other conditions
+}
+
+// group is a child of the row that has to satisfy all conditions that are gathered for it.
+type group struct {
+	x      expression
+	key    string
+	number int
+	texts  []pg.Expr
+}
+
+// theFilter is the filter inside the statement of a list.
+var theFilter = pg.Lit("$1")
+
+// valueInFilter returns the value of an explicit input inside that statement.
+func valueInFilter(in expr.Input) pg.Expr {
+	return fromJSON(in.InputType(), in.InputOptional(), theFilter, in.InputName())
+}
+
+// alsoHolds is a further condition as a fragment of a statement.
+func alsoHolds(condition pg.Expr) *pg.Fragment {
+	return &pg.Fragment{Prefix: " and ", Value: condition}
+}
+
+// listed is a condition of a list: a part of a @where with the inputs without which it does not count, or a filter.
+type listed struct {
+	conjunct
+	inputs []*model.Input
+	filter *filter
+}
+
+// conditionsOf gathers conditions of a list over rows.
+func conditionsOf(rows listRows, wheres []*model.Where, filters []filter) *conditions {
+	c := &conditions{rows: rows, x: rows.expression(whereLogic, valueInFilter)}
+	var list []listed
+	for _, w := range wheres {
+		for _, part := range partsOf(rows.over(w.Expression)) {
+			list = append(list, listed{conjunct: part, inputs: optionalInputs(w)})
 		}
-		return holds
-	})
+	}
+	for _, f := range filters {
+		list = append(list, listed{conjunct: conjunct{prefixes: expr.Prefixes(f.path)}, filter: &f})
+	}
+	for _, together := range sharing(c.x, list, func(l listed) []expr.Prefix { return l.prefixes }) {
+		c.add(together)
+	}
+	return c
+}
+
+// add adds conditions that share a child of the row, or a single one.
+func (c *conditions) add(together []listed) {
+	inputs := together[0].inputs
+	switch {
+	case !slices.ContainsFunc(together, func(l listed) bool { return l.filter != nil || !slices.Equal(l.inputs, inputs) }):
+		condition := c.x.group(conjunctsIn(together))
+		if len(inputs) == 0 {
+			c.always = append(c.always, condition)
+		} else {
+			c.texts = append(c.texts, ifGiven(inputs, condition))
+		}
+	case !slices.ContainsFunc(together, func(l listed) bool { return l.filter == nil && !needsChildren(c.x, l.conjunct) }):
+		for _, l := range together {
+			at := c.groupOf(l.prefixes)
+			if l.filter != nil {
+				c.addFields(at, *l.filter)
+			} else {
+				at.texts = append(at.texts, ifGiven(l.inputs, l.lower(at.x)))
+			}
+		}
+	default:
+		c.texts = append(c.texts, c.template(together))
+	}
+}
+
+func conjunctsIn(list []listed) []conjunct {
+	conjuncts := make([]conjunct, len(list))
+	for i, l := range list {
+		conjuncts[i] = l.conjunct
+	}
+	return conjuncts
+}
+
+// ifGiven is a condition as text, if the request has inputs.
+func ifGiven(inputs []*model.Input, condition pg.Expr) pg.Expr {
+	if len(inputs) == 0 {
+		return alsoHolds(condition)
+	}
+	given := make([]pg.Expr, len(inputs))
+	for i, in := range inputs {
+		given[i] = hasMember(member(input, "where"), in.Name)
+	}
+	return &pg.Case{Whens: []pg.When{{Condition: pg.AllOf(given...), Result: alsoHolds(condition)}}, Else: pg.Str("")}
+}
+
+// needsChildren tells whether a condition needs the children that are the witnesses of its prefixes, each the child of
+// another: then it can be gathered.
+func needsChildren(x expression, c conjunct) bool {
+	for i, p := range c.prefixes {
+		if i > 0 && !begins(c.prefixes[i-1], p) || p.Root != expr.RootRow {
+			return false
+		}
+		without := x
+		without.witnesses = maps.Clone(x.witnesses)
+		without.witnesses[p.Key()] = nil
+		if !pg.IsFalse(c.lower(without)) {
+			return false
+		}
+		_, x = x.bindWitness(p)
+	}
+	return true
+}
+
+// begins tells whether a prefix is the beginning of another one.
+func begins(p, other expr.Prefix) bool {
+	return len(p.Steps) < len(other.Steps) && p.Key() == (expr.Prefix{Root: other.Root, Steps: other.Steps[:len(p.Steps)]}).Key()
+}
+
+// groupOf returns the group for the children of prefixes, each the child of another: the row itself has the number 0.
+func (c *conditions) groupOf(prefixes []expr.Prefix) *group {
+	at := &group{x: c.x}
+	for _, p := range prefixes {
+		known := slices.IndexFunc(c.groups, func(g *group) bool { return g.key == p.Key() })
+		if known >= 0 {
+			at = c.groups[known]
+			continue
+		}
+		j, with := at.x.bindWitness(p)
+		q := j.query(nil, nil)
+		at = c.open(at, &pg.QueryTail{From: q.From, Joins: q.Joins, Where: q.Where}, with, p.Key())
+	}
+	return at
+}
+
+// open opens a group within another one.
+func (c *conditions) open(in *group, rows *pg.QueryTail, x expression, key string) *group {
+	g := &group{x: x, key: key, number: len(c.groups) + 1}
+	c.groups = append(c.groups, g)
+	c.fields = append(c.fields, pg.Filter{Name: fmt.Sprint(g.number), Rows: rows, Group: in.number})
+	return g
+}
+
+// addFields adds what platform.filter_sql makes the conditions of a filter of. Those of any are on one and the same
+// element of an array.
+func (c *conditions) addFields(at *group, f filter) {
+	kind, isArray := FilterKind(expr.Type{Kind: f.input.Type.Kind}), f.input.Type.Array
+	switch {
+	case isFolded(f.input):
+		kind = "indexed Text"
+	case isSource(f.input):
+		kind = "Enum"
+	}
+	value := at.x.operand(f.path)
+	q := &pg.Select{}
+	if value.joins != nil {
+		q = value.joins.query(nil, nil)
+	}
+	add := func(name, kind string, mayBeNull bool) {
+		field := pg.Filter{Name: name, Kind: kind, Value: value.value, Group: at.number}
+		if mayBeNull {
+			field.Kind += "?"
+		}
+		if value.joins != nil {
+			field.Rows = &pg.QueryTail{From: q.From, Joins: q.Joins, Where: q.Where}
+		} else {
+			field.Value = value.scalar()
+		}
+		c.fields = append(c.fields, field)
+	}
+	if !isArray {
+		add(f.at(), kind, f.input.PassesOptional())
+		return
+	}
+	add(f.at(), kind+"[]", f.input.PassesOptional())
+	add(f.at("all"), "all "+kind, f.endsOptional())
+	elements := &pg.CallRef{Call: pg.Fn("unnest", value.scalar()), Alias: listElement, Columns: []string{"value"}}
+	rows := &pg.QueryTail{From: elements, Where: pg.True()}
+	if value.joins != nil {
+		elements.Call = pg.Fn("unnest", value.value)
+		rows = &pg.QueryTail{
+			From: q.From, Joins: append(slices.Clone(q.Joins), pg.Join{Kind: "cross join", With: elements}), Where: q.Where,
+		}
+	}
+	any := c.open(at, rows, at.x, f.at("any"))
+	c.fields = append(c.fields, pg.Filter{Name: f.at("any"), Kind: kind, Value: pg.Col(listElement, "value"), Group: any.number})
 }
 
 // endsOptional tells whether the field itself is optional, regardless of its path.
@@ -160,89 +299,88 @@ func (f filter) endsOptional() bool {
 	return f.input.Path[len(f.input.Path)-1].Optional
 }
 
-// holdsOfElement is the condition of an operator on one element of an array.
-func (f filter) holdsOfElement(o operator, given pg.Expr) pg.Expr {
-	return o.apply(f.input.Type.Kind, f.element(), given, f.at("any", o.name))
-}
-
-// elementsQuery is the part of a query that yields the elements of an array. The conditions on one of them may follow.
-func (f filter) elementsQuery(x expression) *pg.QueryTail {
-	value := x.operand(f.path)
-	if value.joins == nil {
-		return &pg.QueryTail{From: f.elements(value.scalar()), Where: pg.True()}
+// template is the text of conditions of which some may hold without the child that the others need. Operators that are
+// sent are put into it. Where there is no child, it holds if none was sent.
+func (c *conditions) template(together []listed) pg.Expr {
+	var sent []pg.Expr
+	insert := func(text pg.Expr) pg.Expr {
+		sent = append(sent, text)
+		return pg.Lit(fmt.Sprintf("%%%d$s", len(sent)))
 	}
-	q := value.joins.query(nil, nil)
-	elements := pg.Join{Kind: "cross join", With: f.elements(value.value)}
-	return &pg.QueryTail{From: q.From, Joins: append(q.Joins[:len(q.Joins):len(q.Joins)], elements), Where: q.Where}
-}
-
-// element is the element of the array that a condition is about.
-func (f filter) element() pg.Expr { return pg.Col(listElement, "value") }
-
-// elements is the rows source of an array's elements.
-func (f filter) elements(array pg.Expr) *pg.CallRef {
-	return &pg.CallRef{Call: pg.Fn("unnest", array), Alias: listElement, Columns: []string{"value"}}
-}
-
-// listElement is the alias of the elements of an array. No table has this name.
-const listElement = "list__element"
-
-// conjuncts returns the conditions of a filter on a row as conjuncts. Each counts where the request has its operator.
-// It serves where the conditions of a list share a child with other conditions of the list.
-func (f filter) conjuncts(given pg.Expr) []conjunct {
-	var list []conjunct
-	add := func(absent pg.Expr, lower func(expression) pg.Expr) {
-		list = append(list, unlessAbsent(absent, []conjunct{passing(f.path, lower)})...)
-	}
-	for _, o := range f.operators() {
-		add(pg.IsNull(member(given, f.at(o.name)...)), func(x expression) pg.Expr {
-			if o.nullable && f.isNullable() {
-				// An operand that is JSON's null reads as null.
-				op := "is not distinct from"
-				if o.unset {
-					op = "is distinct from"
-				}
-				return pg.Op(x.operand(f.path).scalar(), op, fromJSON(f.input.Type, true, given, f.at(o.name)...))
+	conjuncts := conjunctsIn(together)
+	for i, l := range together {
+		var absent []pg.Expr
+		for _, in := range l.inputs {
+			absent = append(absent, pg.IsNull(member(theFilter, in.Name)))
+		}
+		if absent != nil {
+			conjuncts[i].absent = pg.AnyOf(absent...)
+		}
+		if l.filter == nil {
+			continue
+		}
+		conjuncts[i].lower = func(x expression) pg.Expr {
+			if open := x.unbound(l.prefixes); open != nil {
+				return x.withWitness(*open, conjuncts[i:i+1])
 			}
-			return f.holds(x, o, given)
-		})
-	}
-	if !f.input.Type.Array {
-		return list
-	}
-	for _, o := range elementOperatorsOf(f.input.Type.Kind) {
-		add(pg.IsNull(member(given, f.at("all", o.name)...)), func(x expression) pg.Expr { return f.holdsOfAll(x, o, given) })
-	}
-	add(pg.IsNull(member(given, f.at("any")...)), func(x expression) pg.Expr {
-		q := f.elementsQuery(x)
-		var conditions []pg.Expr
-		for _, o := range elementOperatorsOf(f.input.Type.Kind) {
-			conditions = append(conditions, pg.AnyOf(pg.IsNull(member(given, f.at("any", o.name)...)), f.holdsOfElement(o, given)))
+			if slices.ContainsFunc(l.prefixes, func(p expr.Prefix) bool { start, _ := x.start(p.Root, p.Steps); return start == nil }) {
+				bound := c.x
+				for _, p := range l.prefixes {
+					_, bound = bound.bindWitness(p)
+				}
+				isNone := pg.Op(l.filter.operators(bound), "=", pg.Str(""))
+				return insert(&pg.Case{Whens: []pg.When{{Condition: isNone, Result: pg.Str("true")}}, Else: pg.Str("false")})
+			}
+			return insert(concatenated(pg.Str("true"), l.filter.operators(x)))
 		}
-		return &pg.Exists{Query: &pg.Select{From: q.From, Joins: q.Joins, Where: pg.AllOf(append(conditions, q.Where)...)}}
-	})
-	return list
-}
-
-// isFolded tells whether an index serves startsWith on an input. Markdown is long, and people search inside it rather
-// than by its beginning.
-func isFolded(in *model.Input) bool {
-	return in.Union == nil && in.Type.Kind == expr.Text && !in.Type.Array
-}
-
-// foldedFields returns the fields of a model that lists find by their beginnings.
-func foldedFields(s *model.Schema, m *model.Model) []*model.Field {
-	var fields []*model.Field
-	for _, f := range m.Fields {
-		if slices.ContainsFunc(s.Actions, func(a *model.Action) bool { return a.Kind == model.List && !a.Custom && filtersBy(a, f) }) {
-			fields = append(fields, f)
-		}
+		c.leaveOut(*l.filter)
 	}
-	return fields
+	condition := pg.Replace(c.x.group(conjuncts), func(e pg.Expr) pg.Expr {
+		if t, ok := e.(*pg.Text); ok {
+			return pg.Str(strings.ReplaceAll(t.Value, "%", "%%"))
+		}
+		return nil
+	})
+	return pg.Fn("format", append([]pg.Expr{alsoHolds(condition)}, sent...)...)
 }
 
-func filtersBy(a *model.Action, f *model.Field) bool {
-	return slices.ContainsFunc(a.Reads, func(in *model.Input) bool {
-		return len(in.Path) > 0 && in.Path[len(in.Path)-1] == f && isFolded(in)
-	})
+// operators is the text of the conditions of a filter alone.
+func (f filter) operators(x expression) pg.Expr {
+	c := &conditions{}
+	c.addFields(&group{x: x}, f)
+	return c.operators(anywhere)
+}
+
+// leaveOut tells that the operators of a filter have their conditions in another place.
+func (c *conditions) leaveOut(f filter) {
+	c.fields = append(c.fields, pg.Filter{Name: f.at()})
+	if f.input.Type.Array {
+		c.fields = append(c.fields, pg.Filter{Name: f.at("all")}, pg.Filter{Name: f.at("any")})
+	}
+}
+
+// text is all of the conditions.
+func (c *conditions) text(elsewhere pg.Expr) pg.Expr {
+	return concatenated(slices.Concat([]pg.Expr{alsoHolds(pg.AllOf(c.always...))}, c.texts, []pg.Expr{c.operators(elsewhere)})...)
+}
+
+// anywhere tells platform.filter_sql that other operators have their conditions in another place.
+var anywhere = pg.Null()
+
+// operators is the text of the conditions of operators and of groups.
+func (c *conditions) operators(elsewhere pg.Expr) pg.Expr {
+	arguments := []pg.Expr{input, &pg.Filters{Fields: c.fields}}
+	if len(c.groups) > 0 {
+		texts := make([]pg.Expr, len(c.groups))
+		for i, g := range c.groups {
+			texts[i] = concatenated(append([]pg.Expr{pg.Str("")}, g.texts...)...)
+		}
+		if elsewhere == nil {
+			elsewhere = pg.Str("{}")
+		}
+		arguments = append(arguments, elsewhere, &pg.Array{Elements: texts})
+	} else if elsewhere != nil {
+		arguments = append(arguments, elsewhere)
+	}
+	return pg.Fn("platform.filter_sql", arguments...)
 }

@@ -99,9 +99,9 @@ func flatName(path string) string { return strings.ToLower(strings.ReplaceAll(pa
 
 func randomCondition(r random, m *model.Model, path []string, t expr.Type) *asked {
 	var names []string
-	for _, o := range operatorsOf(t.Kind) {
-		if operatorText(o.name) != "" {
-			names = append(names, o.name)
+	for _, o := range t.Kind.Filters() {
+		if operatorText(o.Name) != "" {
+			names = append(names, o.Name)
 		}
 	}
 	c := &asked{path: strings.Join(path, "."), operator: pick(r, names)}

@@ -1,7 +1,9 @@
 package lower
 
 import (
-	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -82,46 +84,61 @@ model Thing {
 }
 `
 
-// TestFilterSQL checks that platform.filter_sql knows each operator of each kind, and refuses every other one.
+// operatorNames are the names of all operators.
+func operatorNames() []string {
+	names := map[string]bool{}
+	for _, k := range append(expr.Scalars(), expr.Enum) {
+		for _, f := range k.Filters() {
+			names[f.Name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// TestFilterSQL checks that platform.filter_sql has a condition for each operator of each kind, and refuses every other
+// operator, and that the reference names them all. TestFilterDifferential checks what the conditions mean.
 func TestFilterSQL(t *testing.T) {
 	t.Parallel()
-	s := mustCheck(t, everyKind)
-	a := s.Actions[0]
-	row := rowOf(a.Model)
-	x := newExpression(whereLogic, inQuery, &row, valueInFilter)
+	a := mustCheck(t, everyKind).Actions[0]
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
-
-	kinds := map[expr.Kind]bool{}
-	for _, f := range filters(a) {
-		kinds[f.input.Type.Kind] = true
-		var known []string
-		is := func(path []string, fields ...pg.Filter) {
-			t.Helper()
-			known = append(known, dotted(path))
-			if got, err := filterSQL(t, conn, dotted(path), fields...); err != nil || !strings.HasPrefix(got, " and ") {
-				t.Errorf("%s: got %s, %v", dotted(path), got, err)
-			}
+	page, err := os.ReadFile(filepath.Join("..", "..", "integration", "guide", "reference", "wire.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Filters\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, name := range operatorNames() {
+		if !strings.Contains(section, "`"+name+"`") {
+			t.Errorf("operator %s is missing in the section Filters of integration/guide/reference/wire.md", name)
 		}
-		whole, all := f.sql(x), f.allSQL(x)
-		for _, o := range f.operators() {
-			is(f.at(o.name), whole)
-			if o.nullable && f.isNullable() {
-				is(f.at(o.name+ofNull), whole)
+	}
+	kinds := map[expr.Kind]bool{}
+	for _, f := range rowsOf(a).filters(a) {
+		kinds[f.input.Type.Kind] = true
+		known := map[string]bool{}
+		know := func(path string, filters []expr.Filter, isNullable bool) {
+			for _, o := range filters {
+				known[path+"."+o.Name] = true
+				if o.Nullable && isNullable {
+					known[path+"."+o.Name+":null"] = true
+				}
 			}
 		}
 		if f.input.Type.Array {
-			for _, o := range elementOperatorsOf(f.input.Type.Kind) {
-				is(f.at("all", o.name), all)
-				is(f.at("any", o.name), f.elementSQL())
-			}
+			know(f.at(), expr.ArrayFilters(), f.input.PassesOptional())
+			know(f.at("all"), f.input.Type.Kind.ElementFilters(), false)
+			know(f.at("any"), f.input.Type.Kind.ElementFilters(), false)
+		} else {
+			know(f.at(), f.input.Type.Kind.Filters(), f.input.PassesOptional())
 		}
-		for name := range conditions {
-			for _, path := range []string{dotted(f.at(name)), dotted(f.at(name + ofNull))} {
-				if slices.Contains(known, path) {
-					continue
+		for _, name := range operatorNames() {
+			for _, steps := range [][]string{{name}, {name + ":null"}, {"all", name}, {"any", name}, {"any", name + ":null"}} {
+				path := f.at(steps...)
+				if name == "oneOf" && len(steps) > 1 {
+					continue // the server refuses it
 				}
-				if got, err := filterSQL(t, conn, path, whole, all); err == nil {
-					t.Errorf("%s is made %s", path, got)
+				if got, err := filterSQL(t, conn, path, f); (err == nil) != known[path] {
+					t.Errorf("%s: %q, error %v", path, got, err)
 				}
 			}
 		}
@@ -138,52 +155,50 @@ func TestFilterSQL(t *testing.T) {
 func TestFilterSQLOfOneValue(t *testing.T) {
 	t.Parallel()
 	a := mustCheck(t, everyKind).Actions[0]
-	row := rowOf(a.Model)
-	x := newExpression(whereLogic, inQuery, &row, valueInFilter)
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
-	for _, f := range filters(a) {
-		paths, fields := [][]string{f.at("oneOf")}, []pg.Filter{f.sql(x)}
+	for _, f := range rowsOf(a).filters(a) {
+		paths := []string{f.at()}
 		if f.input.Type.Array {
-			paths, fields = [][]string{f.at("all", "oneOf"), f.at("any", "oneOf")}, []pg.Filter{f.allSQL(x), f.elementSQL()}
+			paths = []string{f.at("all"), f.at("any")}
 		}
-		for i, path := range paths {
-			field := fields[i]
-			several, err := filterSQL(t, conn, dotted(path), field)
+		for _, path := range paths {
+			several, err := filterSQL(t, conn, path+".oneOf", f)
 			hasOneOf := err == nil
 			for _, values := range []string{"[]", `["x"]`, `["x","y"]`} {
 				want := several
 				if values == `["x"]` && hasOneOf {
-					equals := append(slices.Clone(path[:len(path)-1]), "equals")
-					if want, err = filterSQL(t, conn, dotted(equals), field); err != nil {
+					if want, err = filterSQL(t, conn, path+".equals", f); err != nil {
 						t.Fatal(err)
 					}
 					want = strings.ReplaceAll(want, ",equals}", ",oneOf,0}")
 				}
-				got, err := filterSQLOf(t, conn, dotted(path), values, field)
+				got, err := filterSQLOf(t, conn, path+".oneOf", values, f)
 				if got != want || (err == nil) != hasOneOf {
-					t.Errorf("%s of %s, error %v:\n got %s\nwant %s", dotted(path), values, err, got, want)
+					t.Errorf("%s of %s, error %v:\n got %s\nwant %s", path, values, err, got, want)
 				}
 			}
 		}
 	}
 }
 
-// filterSQLOf returns the SQL of platform.filter_sql for one operator with an operand.
-func filterSQLOf(t *testing.T, conn *pgx.Conn, path, operand string, fields ...pg.Filter) (text string, err error) {
+// filterSQLOf returns the SQL of platform.filter_sql for one operator of a filter, with an operand.
+func filterSQLOf(t *testing.T, conn *pgx.Conn, path, operand string, f filter) (text string, err error) {
 	t.Helper()
-	filter := operand
+	where := operand
 	for _, name := range slices.Backward(strings.Split(path, ".")) {
-		filter = `{"` + name + `":` + filter + `}`
+		where = `{"` + name + `":` + where + `}`
 	}
-	input := `{"operators":"` + path + `","where":` + filter + `}`
-	err = conn.QueryRow(t.Context(), "select platform.filter_sql($1, "+emit.Expr(&pg.Filters{Fields: fields})+")", input).Scan(&text)
+	c := &conditions{}
+	row := rowOf(f.input.Path[0].Model)
+	c.addFields(&group{x: newExpression(whereLogic, inQuery, &row, valueInFilter)}, f)
+	call := c.operators(nil).(*pg.Call)
+	call.Args[0] = pg.Lit("$1")
+	err = conn.QueryRow(t.Context(), "select "+emit.Expr(call), `{"operators":"`+path+`","where":`+where+`}`).Scan(&text)
 	return text, err
 }
 
-// filterSQL is filterSQLOf without an operand.
-func filterSQL(t *testing.T, conn *pgx.Conn, path string, fields ...pg.Filter) (text string, err error) {
+// filterSQL is filterSQLOf with an operand that does not matter.
+func filterSQL(t *testing.T, conn *pgx.Conn, path string, f filter) (text string, err error) {
 	t.Helper()
-	input, _ := json.Marshal(map[string]string{"operators": path})
-	err = conn.QueryRow(t.Context(), "select platform.filter_sql($1, "+emit.Expr(&pg.Filters{Fields: fields})+")", input).Scan(&text)
-	return text, err
+	return filterSQLOf(t, conn, path, "[]", f)
 }

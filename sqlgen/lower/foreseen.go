@@ -3,12 +3,67 @@ package lower
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
+
+// operatorSet is the set of operators in the filter of a request: fields by equals, and values of explicit inputs.
+type operatorSet struct {
+	equals []filter
+	given  []*model.Input
+}
+
+// foreseenSets returns the operator sets that have a static statement: the inputs that every request must give,
+// alone and with each other input.
+func foreseenSets(a *model.Action) []operatorSet {
+	isForeseen := func(in *model.Input) bool { return in.Explicit || !in.Type.Array && in.Type.Kind.HasFilter("equals") }
+	sets := []operatorSet{{}}
+	for _, in := range a.Reads {
+		if !in.Optional && !isForeseen(in) {
+			return nil
+		} else if !in.Optional {
+			sets[0] = sets[0].with(a, in)
+		}
+	}
+	for _, in := range a.Reads {
+		if in.Optional && isForeseen(in) {
+			sets = append(sets, sets[0].with(a, in))
+		}
+	}
+	return sets
+}
+
+// with returns the set with one input more.
+func (s operatorSet) with(a *model.Action, in *model.Input) operatorSet {
+	if in.Explicit {
+		return operatorSet{equals: s.equals, given: append(slices.Clone(s.given), in)}
+	}
+	return operatorSet{equals: append(slices.Clone(s.equals), filter{in, listPath(a.Model, in)}), given: s.given}
+}
+
+// operators is the set as a server writes it.
+func (s operatorSet) operators() string {
+	var list []string
+	for _, f := range s.equals {
+		list = append(list, f.at("equals"))
+	}
+	for _, in := range s.given {
+		list = append(list, in.Name)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ",")
+}
+
+// wheres are the @wheres that count: the request gives all inputs that they mention.
+func (s operatorSet) wheres(a *model.Action) []*model.Where {
+	return slices.DeleteFunc(slices.Clone(a.Wheres), func(w *model.Where) bool {
+		return slices.ContainsFunc(optionalInputs(w), func(in *model.Input) bool { return !slices.Contains(s.given, in) })
+	})
+}
 
 // foreseenLists lowers a list for the foreseen operator sets, each a form. Where rules look at rows, the statement of a
 // form is long, and a function has two of them.
@@ -30,18 +85,15 @@ func (l *lowering) foreseenLists(a *model.Action) []*pg.Function {
 // has a position before all rows. It looks from the caller outwards. A caller with so many values that the order shows a
 // page sooner gets a row of nulls, which sends the server to the function for any request.
 func (l *lowering) foreseenList(a *model.Action, name string, sets []operatorSet) *pg.Function {
-	keys := ownOrder(a)
-	b, foreseen := l.beginForms(a, name, formArguments(a, sets))
-	f := foreseenList{b: b, indexed: l.indexed[a.Model], place: b.place(keys)}
-	isRead := func(set operatorSet) bool { return set.isReadDirectly(b, keys) }
-	if slices.ContainsFunc(sets, func(set operatorSet) bool { return !isRead(set) }) {
+	b := l.beginForms(a, name, sets)
+	f := foreseenList{b: b, indexed: l.indexed, keys: ownOrder(a), from: source{model: a.Model}}
+	if slices.ContainsFunc(sets, func(set operatorSet) bool { return !f.isReadDirectly(set) }) {
 		f.ids = b.own("v_ids", "text[]", nil)
-		f.ways = b.ownWays(b.admission)
+		f.ways = f.ownWays()
 	}
 	choice := &pg.Choose{Value: pg.Var("form")}
 	for _, set := range sets {
-		foreseen.Forms = append(foreseen.Forms, set.operators())
-		choice.Branches = append(choice.Branches, pg.ChooseBranch{Value: pg.Str(set.operators()), Then: []pg.Statement{f.page(set, isRead(set))}})
+		choice.Branches = append(choice.Branches, pg.ChooseBranch{Value: pg.Str(set.operators()), Then: []pg.Statement{f.pageOf(set)}})
 	}
 	if comment := whereFrom(f.ways); len(sets) == 1 {
 		b.step(comment, choice.Branches[0].Then...)
@@ -49,63 +101,42 @@ func (l *lowering) foreseenList(a *model.Action, name string, sets []operatorSet
 		b.step(comment, choice)
 	}
 	if f.ids != nil {
-		f.readPicked(slices.ContainsFunc(sets, isRead))
+		rows := pg.Statement(&pg.ReturnQuery{Query: &pg.Select{
+			Columns: b.answerColumns(), From: b.stored(), OrderBy: orderBy(f.keys, b.table),
+			Where: &pg.Any{Value: pg.Col(b.table, "id"), Op: "=", Array: f.ids},
+		}})
+		if slices.ContainsFunc(sets, f.isReadDirectly) {
+			rows = pg.IfThen(pg.IsNotNull(f.ids), rows)
+		}
+		b.step("The page's rows, under row security.", rows)
 	}
 	b.requireCallerOfPage(nothingFound)
 	return b.finish()
 }
 
 // beginForms begins a function for forms of a list.
-func (l *lowering) beginForms(a *model.Action, name string, arguments []argument) (*builder, *release.Foreseen) {
-	foreseen := &release.Foreseen{Function: name, Seeks: canSeek(orderOfForms(a)), Arguments: published(a, arguments)}
+func (l *lowering) beginForms(a *model.Action, name string, sets []operatorSet) *builder {
+	arguments := formArguments(a, sets)
+	foreseen := &release.Foreseen{Function: name, Seeks: canSeek(keysOfArms(a)), Arguments: published(a, arguments)}
+	for _, set := range sets {
+		foreseen.Forms = append(foreseen.Forms, set.operators())
+	}
 	l.foreseen[a] = append(l.foreseen[a], foreseen)
 	b := l.beginWith(a, name, "action "+a.Name+", foreseen filters: first, after", pg.Stable, arguments)
 	b.fn.Comment = fmt.Sprintf("action %s of %s, by form: the operators of a filter that is foreseen", a.Name, ownerOf(a))
 	// The page size would otherwise make every call plan anew.
 	b.fn.Settings = append(b.fn.Settings, pg.Setting{Name: "plan_cache_mode", Value: "force_generic_plan"})
-	return b, foreseen
+	return b
 }
 
-// whereFrom says why a list begins to look for rows where it does.
-func whereFrom(ways []way) string {
-	for _, w := range ways {
-		switch {
-		case w.oneOf != nil:
-			return "It begins with the values of " + w.oneOf.Name + " that the caller has: the rows of each are in the order of the list."
-		case w.lead != nil:
-			return "It begins with a value of the caller: the rows that have it are in the order of the list."
-		}
-	}
-	return "It begins with the order of the list, since no index leads from the caller to rows."
-}
-
-// foreseenList is the function that is being built.
+// foreseenList is where a statement whose plan is kept finds the rows of a page.
 type foreseenList struct {
 	b       *builder // the function
-	place   place
-	indexed map[string]bool // the columns that lead an index
-	ways    []way           // in which picked rows are found
-	ids     *pg.Variable
-}
-
-// place is where a statement whose plan is kept finds the rows of a page.
-type place struct {
-	from     *pg.TableRef
-	table    string // its name in the statement
-	keys     []sortKey
-	position []pg.Expr // a value per key: the start of the page; none if it always begins at the front
-}
-
-// place is the place of the rows of a list.
-func (b *builder) place(keys []sortKey) place {
-	p := place{from: b.related(), table: b.table, keys: keys}
-	if canSeek(keys) {
-		for _, k := range keys {
-			first, _ := k.first()
-			p.position = append(p.position, pg.Fn("coalesce", pg.Var(pg.ParamIdent(afterKey(k))), first))
-		}
-	}
-	return p
+	indexed map[*model.Model]map[string]bool
+	keys    []sortKey // the order
+	from    source
+	ways    []way        // in which rows are found
+	ids     *pg.Variable // the picked rows
 }
 
 // afterKey names the value of a key at the position of a page.
@@ -113,27 +144,31 @@ func afterKey(k sortKey) string { return "after_" + k.field.Column }
 
 // keyset is the condition for the row at the position and those behind it: one row comparison, which an index on the
 // order answers.
-func (p place) keyset() pg.Expr {
-	if p.position == nil {
+func (f foreseenList) keyset() pg.Expr {
+	if !canSeek(f.keys) {
 		return pg.True()
 	}
-	columns := keyColumns(p.keys, p.table)
-	operator := p.keys[0].keysetOperator() + "="
-	if len(columns) == 1 {
-		return pg.Op(columns[0].Value, operator, p.position[0])
+	row, position := &pg.Row{IsBare: true}, &pg.Row{IsBare: true}
+	for _, k := range f.keys {
+		first, _ := k.first()
+		row.Values = append(row.Values, k.column(f.b.table))
+		position.Values = append(position.Values, pg.Fn("coalesce", pg.Var(pg.ParamIdent(afterKey(k))), first))
 	}
-	row := make([]pg.Expr, len(columns))
-	for i, c := range columns {
-		row[i] = c.Value
+	operator := ">="
+	if f.keys[0].descending {
+		operator = "<="
 	}
-	return pg.Op(&pg.Row{Values: row, IsBare: true}, operator, &pg.Row{Values: p.position, IsBare: true})
+	if len(f.keys) == 1 {
+		return pg.Op(row.Values[0], operator, position.Values[0])
+	}
+	return pg.Op(row, operator, position)
 }
 
 // first selects the first rows of a page, in the order of the list, behind a column with one value if one leads.
-func (p place) first(from pg.From, columns []pg.Output, where, lead pg.Expr) *pg.Select {
-	order := orderBy(p.keys, p.table)
+func (f foreseenList) first(from pg.From, columns []pg.Output, where, lead pg.Expr) *pg.Select {
+	order := orderBy(f.keys, f.b.table)
 	if lead != nil {
-		order = append([]pg.Order{{Value: lead, Descending: p.keys[0].descending}}, order...)
+		order = append([]pg.Order{{Value: lead, Descending: f.keys[0].descending}}, order...)
 	}
 	return &pg.Select{Columns: columns, From: from, Where: where, OrderBy: order, Limit: pg.Var(sizeArgument.Name)}
 }
@@ -141,187 +176,196 @@ func (p place) first(from pg.From, columns []pg.Output, where, lead pg.Expr) *pg
 // own selects the keys of the rows that a way finds, from the caller outwards. A limit is inside only where an index has
 // the rows in the order of the list. Where another index may find the rows of a condition, they are behind a fence: in
 // front of it Postgres would take the walk along the order for one more way, and that nothing bounds.
-func (p place) own(w way, condition pg.Expr, isFenced bool) []*pg.Select {
-	columns := keyColumns(p.keys, p.table)
+func (f foreseenList) own(w way, condition pg.Expr, isFenced bool) []*pg.Select {
+	columns, from, table := keyColumns(f.keys, f.b.table), f.from.from(), f.b.table
 	switch {
 	case w.lead == nil:
-		return []*pg.Select{p.first(p.from, columns, pg.AllOf(p.keyset(), w.condition, condition), nil)}
+		return []*pg.Select{f.first(from, columns, pg.AllOf(f.keyset(), w.condition, condition), nil)}
 	case isFenced:
 		var queries []*pg.Select
-		for _, c := range w.conditions() {
-			rows := &pg.Select{
-				Columns: []pg.Output{{Value: allColumns(p.table)}}, From: p.from, Where: pg.AllOf(c, condition), Offset: pg.Lit("0"),
-			}
-			queries = append(queries, p.first(&pg.SubqueryRef{Alias: p.table, Query: rows}, columns, p.keyset(), nil))
+		for _, c := range w.apart {
+			all := []pg.Output{{Value: allColumns(table)}}
+			rows := &pg.Select{Columns: all, From: from, Where: pg.AllOf(c, condition), Offset: pg.Lit("0")}
+			queries = append(queries, f.first(&pg.SubqueryRef{Alias: table, Query: rows}, columns, f.keyset(), nil))
 		}
 		return queries
 	case w.oneOf == nil:
-		return []*pg.Select{p.first(p.from, columns, pg.AllOf(p.keyset(), w.behind(w.value), w.others, condition), w.lead)}
+		return []*pg.Select{f.first(from, columns, pg.AllOf(f.keyset(), w.behind(w.value), w.others, condition), w.lead)}
 	}
 	const access = "list__access"
 	value := pg.Col(access, "value")
-	rows := p.first(p.from, columns, pg.AllOf(p.keyset(), w.behind(value), w.others, condition), w.lead)
+	rows := f.first(from, columns, pg.AllOf(f.keyset(), w.behind(value), w.others, condition), w.lead)
 	values := &pg.Select{
 		Columns: []pg.Output{{Value: pg.Lit("distinct " + access + ".value")}},
 		From:    &pg.CallRef{Call: pg.Fn("unnest", w.held), Alias: access, Columns: []string{"value"}},
 	}
 	return []*pg.Select{{
-		Columns: columns,
-		From:    &pg.SubqueryRef{Alias: access, Query: values},
-		Joins:   []pg.Join{{Kind: "cross join lateral", With: &pg.SubqueryRef{Alias: p.table, Query: rows}}},
+		Columns: columns, From: &pg.SubqueryRef{Alias: access, Query: values},
+		Joins: []pg.Join{{Kind: "cross join lateral", With: &pg.SubqueryRef{Alias: table, Query: rows}}},
 	}}
 }
 
-// page selects columns of the first rows that some ways find.
-func (p place) page(ways []way, columns []pg.Output, condition pg.Expr, isFenced bool) *pg.Select {
+// page selects columns of the first rows that the ways find.
+func (f foreseenList) page(columns []pg.Output, condition pg.Expr, isFenced bool) *pg.Select {
 	var queries []*pg.Select
-	for _, w := range ways {
-		queries = append(queries, p.own(w, condition, isFenced)...)
+	for _, w := range f.ways {
+		queries = append(queries, f.own(w, condition, isFenced)...)
 	}
 	if len(queries) > 1 {
-		return p.first(&pg.UnionRef{Alias: p.table, Queries: queries}, columns, nil, nil)
+		return f.first(&pg.UnionRef{Alias: f.b.table, Queries: queries}, columns, nil, nil)
 	}
 	q := queries[0]
 	if q.Columns = columns; q.Limit == nil {
-		q.OrderBy, q.Limit = orderBy(p.keys, p.table), pg.Var(sizeArgument.Name)
+		q.OrderBy, q.Limit = orderBy(f.keys, f.b.table), pg.Var(sizeArgument.Name)
 	}
 	return q
 }
 
 // ownWays are the ways in which rows are found, with the values of the caller looked up. A caller who is allowed
 // outright is one way more.
-func (b *builder) ownWays(admission func() admission) []way {
+func (f foreseenList) ownWays() []way {
+	b := f.b
 	if !b.judgesRows() {
-		return everything().ways
+		return []way{{condition: pg.True()}}
 	}
-	ways := admission().ways
+	ways := b.admission(f.from).ways
 	b.lookUpValues(ways, pg.Var(sizeArgument.Name))
-	b.leaveMany(ways)
+	if isMany := manyOf(ways); !pg.IsFalse(isMany) {
+		nothing := &pg.ReturnNext{} // columns that are variables are null
+		if b.action.Union == nil && !answersColumns(b.action) && len(b.action.Embeds) == 0 {
+			nothing.Row = pg.As(pg.Null(), rowType(b.action.Model))
+		}
+		b.step("The order shows a page sooner than so many values do.", pg.IfThen(isMany, nothing, &pg.Return{}))
+	}
 	if !pg.IsFalse(b.early.holds) {
 		ways = append([]way{{condition: b.early.holds}}, ways...)
 	}
 	return ways
 }
 
-// leaveMany leaves callers with many values to the function for any request.
-func (b *builder) leaveMany(ways []way) {
-	if isMany := manyOf(ways); !pg.IsFalse(isMany) {
-		b.step("The order shows a page sooner than so many values do.", pg.IfThen(isMany, &pg.ReturnNext{Row: nullRow(b.action)}, &pg.Return{}))
-	}
-}
-
-// nullRow is a row of nulls of the function of an action; nil if its columns are variables, which are null.
-func nullRow(a *model.Action) pg.Expr {
-	if a.Union != nil || answersColumns(a) || len(a.Embeds) > 0 {
-		return nil
-	}
-	return pg.As(pg.Null(), rowType(a.Model))
-}
-
-// page reads a page, or picks its rows.
-func (f foreseenList) page(set operatorSet, isRead bool) pg.Statement {
-	b, keys := f.b, f.place.keys
-	lead := f.leadOf(set)
-	condition := f.operatorSet(set, lead)
-	if isRead {
-		return &pg.ReturnQuery{Query: f.place.first(b.stored(), b.answerColumns(), pg.AllOf(f.place.keyset(), condition), lead)}
-	}
-	isFenced := slices.ContainsFunc(set.equals, func(equal filter) bool {
-		return mayBeFound(equal.input, f.indexed) && ownColumn(equal.input) != keys[0].field
-	})
-	ids := []pg.Output{{Value: pg.Col(b.table, "id")}}
-	return &pg.Assign{Variable: f.ids, Value: &pg.ArrayOf{Query: f.place.page(f.ways, ids, condition, isFenced)}}
-}
-
-// mayBeFound tells whether an index may find the rows that a filter asks for: one that its column leads, where few rows
-// have one value, or one behind relations.
-func mayBeFound(in *model.Input, indexed map[string]bool) bool {
-	f := ownColumn(in)
-	return f == nil || f.Type.Array || indexed[f.Column] && f.Type.Kind != expr.Boolean && f.Type.Kind != expr.Enum
-}
-
-// leadOf is the column of an operator set that leads an @index whose rows are in the order of the list; nil means none.
-func (f foreseenList) leadOf(set operatorSet) pg.Expr {
-	for _, i := range f.b.model.Indexes {
-		if set.isReadDirectly(f.b, f.place.keys) && set.isInOrderOf(i, f.place.keys) {
-			return pg.Col(f.b.table, storedAs(i.Fields[0]).Column)
-		}
-	}
-	return nil
-}
-
-// operatorSet is the condition of an operator set with the @wheres that count beside it.
-func (f foreseenList) operatorSet(set operatorSet, lead pg.Expr) pg.Expr {
+// pageOf reads a page of an operator set, or picks its rows.
+func (f foreseenList) pageOf(set operatorSet) pg.Statement {
+	b, lead := f.b, f.leadOf(set)
 	var conjuncts []conjunct
 	for _, equal := range set.equals {
-		value := f.b.value(equal.input)
+		value := b.value(equal.input)
 		conjuncts = append(conjuncts, passing(equal.path, func(x expression) pg.Expr {
 			return x.operand(equal.path).rejectingNull(func(v pg.Expr) pg.Expr {
-				if lead != nil && ownColumn(equal.input).Column == lead.(*pg.ColumnRef).Name {
+				if lead != nil && ownColumn(equal.input).Column == lead.Name {
 					return way{lead: v}.behind(value)
 				}
 				return pg.Eq(v, value)
 			})
 		}))
 	}
-	for _, w := range f.b.action.Wheres {
-		if set.counts(w) {
-			conjuncts = append(conjuncts, partsOf(w.Expression)...)
-		}
+	for _, w := range set.wheres(b.action) {
+		conjuncts = append(conjuncts, partsOf(w.Expression)...)
 	}
-	return f.b.expression(whereLogic, inQuery).conjunction(conjuncts)
+	condition := b.expression(whereLogic, inQuery).conjunction(conjuncts)
+	if f.isReadDirectly(set) {
+		var leading pg.Expr
+		if lead != nil {
+			leading = lead
+		}
+		return &pg.ReturnQuery{Query: f.first(b.stored(), b.answerColumns(), pg.AllOf(f.keyset(), condition), leading)}
+	}
+	isFenced := slices.ContainsFunc(set.equals, func(equal filter) bool {
+		return f.from.mayBeFound(equal.input, f.indexed) && ownColumn(equal.input) != f.keys[0].field
+	})
+	ids := []pg.Output{{Value: pg.Col(b.table, "id")}}
+	return &pg.Assign{Variable: f.ids, Value: &pg.ArrayOf{Query: f.page(ids, condition, isFenced)}}
 }
 
-// isReadDirectly tells whether one statement on the table is enough, under row security: the rules were decided before
-// any row is read, and their remainder in the policy cannot keep the conditions from an index.
-func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
-	if b.judgesRows() {
-		return false
-	}
-	if pg.IsTrue(policyRule(b.model, b.action.Rules)) {
-		return true // nothing is left in the policy
-	}
-	for _, f := range set.equals {
-		if ownColumn(f.input) == nil || !isLeakproof(f.input.Type.Kind) {
-			return false
+// leadOf is the column of an operator set that leads an @index whose rows are in the order of the list; nil means none.
+func (f foreseenList) leadOf(set operatorSet) *pg.ColumnRef {
+	for _, i := range f.b.model.Indexes {
+		if f.isReadDirectly(set) && set.isInOrderOf(i, f.keys) {
+			return pg.Col(f.b.table, storedAs(i.Fields[0]).Column)
 		}
 	}
-	for _, w := range b.action.Wheres {
-		if set.counts(w) {
-			return false
-		}
-	}
-	for _, k := range keys {
-		if !isLeakproof(k.field.Type.Kind) {
-			return false
-		}
-	}
-	return true
+	return nil
 }
 
-// readPicked reads the picked rows. If some forms pick none, it does so only when rows were picked.
-func (f foreseenList) readPicked(sometimes bool) {
-	rows := pg.Statement(&pg.ReturnQuery{Query: &pg.Select{
-		Columns: f.b.answerColumns(),
-		From:    f.b.stored(),
-		Where:   &pg.Any{Value: pg.Col(f.b.table, "id"), Op: "=", Array: f.ids},
-		OrderBy: orderBy(f.place.keys, f.b.table),
-	}})
-	if sometimes {
-		rows = pg.IfThen(pg.IsNotNull(f.ids), rows)
-	}
-	f.b.step("The page's rows, under row security.", rows)
+// isReadDirectly tells whether one statement on the table is enough for a set, under row security: the rules were decided
+// before any row is read, and their remainder in the policy cannot keep the conditions from an index.
+func (f foreseenList) isReadDirectly(set operatorSet) bool {
+	isBarred := func(t expr.Type) bool { return !isLeakproof(t.Kind) }
+	return !f.b.judgesRows() && (pg.IsTrue(policyRule(f.b.model, f.b.action.Rules)) || // nothing is left in the policy
+		len(set.wheres(f.b.action)) == 0 &&
+			!slices.ContainsFunc(set.equals, func(e filter) bool { return ownColumn(e.input) == nil || isBarred(e.input.Type) }) &&
+			!slices.ContainsFunc(f.keys, func(k sortKey) bool { return isBarred(k.field.Type) }))
 }
 
-// canSeek tells whether the rows from a position on are one row comparison, and there is a position before all of them:
-// the order goes one way, no key may be null, and each has a first value. In a descending order, the first key has a
-// value above all that rows hold, so it does not matter that texts have none.
-func canSeek(keys []sortKey) bool {
-	for i, k := range keys {
-		_, hasFirst := k.first()
-		if k.field.Optional || k.descending != keys[0].descending || !hasFirst && (i == 0 || castType(k.field.Type.Kind) != "text") {
-			return false
+// foreseenUnion lowers the page of a union's list that no request filters, to static statements: one function for each
+// arm, and one that merges their rows. There is none if every request filters, or if the rules ask for an input.
+func (l *lowering) foreseenUnion(a *model.Action, rows string) []*pg.Function {
+	name := functionName(a) + "__foreseen"
+	isFiltered := slices.ContainsFunc(a.Reads, func(in *model.Input) bool { return !in.Optional })
+	if isFiltered || len(ruleInputs(a.Rules)) > 0 || isClosed(a) || !takesFormArguments(a, name, nil) {
+		return nil
+	}
+	b := l.beginForms(a, l.functions.Take(name), []operatorSet{{}})
+	r := rowsOf(a)
+	var conjuncts []conjunct
+	for _, w := range (operatorSet{}).wheres(a) {
+		conjuncts = append(conjuncts, partsOf(r.over(w.Expression))...)
+	}
+	where := r.expression(whereLogic, nil).conjunction(conjuncts)
+	var arms []*pg.Function
+	var merged *pg.Select
+	var all []way
+	for _, s := range sourcesOf(a) {
+		f := foreseenList{b: b, keys: keysOfArms(a), from: s}
+		f.ways = slices.DeleteFunc(f.ownWays(), func(w way) bool { return pg.IsFalse(w.condition) })
+		if len(f.ways) == 0 {
+			continue
+		}
+		all = append(all, f.ways...)
+		fn, call := l.armFunction(f, f.page(keyColumns(f.keys, b.table), where, false))
+		arms = append(arms, fn)
+		found := &pg.Select{
+			Columns: []pg.Output{{Value: pg.As(pg.Lit(fmt.Sprint(s.arm.number)), "bigint"), As: armColumn}, {Value: allColumns(b.table)}},
+			From:    call,
+		}
+		if merged == nil {
+			merged = found
+		} else {
+			merged.UnionAll = append(merged.UnionAll, found)
 		}
 	}
-	return !keys[0].descending || keys[0].field.Type.Kind != expr.Boolean
+	b.readArms(whereFrom(all), &pg.ArrayOf{Query: &pg.Select{
+		Columns: []pg.Output{{Value: pg.Lit(picked(a))}},
+		From:    &pg.SubqueryRef{Alias: b.table, Query: merged},
+		OrderBy: orderBy(ownOrder(a), b.table), Limit: pg.Var(sizeArgument.Name),
+	}}, rows)
+	return append([]*pg.Function{b.finish()}, arms...)
+}
+
+// armFunction is the function that finds the rows of an arm for a page, and its call. It takes the position, the number
+// of rows and the values that its statement names.
+func (l *lowering) armFunction(f foreseenList, page *pg.Select) (*pg.Function, *pg.CallRef) {
+	b := f.b
+	mentioned := pg.Mentions(&pg.Subquery{Query: page})
+	var arguments []pg.Argument
+	var values []pg.Expr
+	add := func(argument pg.Argument) {
+		if mentioned.Column(argument.Name) {
+			arguments, values = append(arguments, argument), append(values, pg.Var(pg.ParamIdent(argument.Name)))
+		}
+	}
+	for _, argument := range b.fn.Arguments {
+		add(argument)
+	}
+	for _, v := range b.fn.Variables { // values of the caller
+		add(pg.Argument{Name: v.Name, Type: v.Type})
+	}
+	var names, types []string
+	for i, k := range f.keys {
+		names = append(names, k.field.Column)
+		types = append(types, numberedColumn(i, k.field.Column)+" "+variableType(k.field.Type))
+	}
+	arm := f.from.arm.Name
+	fn := b.beside(l.functions.Take(functionName(b.action)+"__"+model.SnakeForm(arm)), "arm "+arm, "the next rows of the arm "+arm,
+		"table ("+strings.Join(types, ", ")+")", arguments, page)
+	return fn, &pg.CallRef{Call: pg.Fn(pg.Qualified(apiSchema, fn.Name), values...), Alias: b.table, Columns: names}
 }

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,79 +15,9 @@ import (
 // defaultPageSize is the number of rows of a page if the request names no size.
 var defaultPageSize = strconv.Itoa(release.DefaultPageSize)
 
-// list lowers a list to the function that takes any request, and one with static statements, whose plans are kept, for
-// the foreseen operator sets.
-func (l *lowering) list(a *model.Action) []*pg.Function {
-	functions := []*pg.Function{l.generalList(a)}
-	if len(a.Facets) > 0 { // facets cost more than a plan does
-		return append(functions, l.facetsOf(a)...)
-	}
-	return append(functions, l.foreseenLists(a)...)
-}
-
-// operatorSet is the set of operators in the filter of a request: fields by equals, and values of explicit inputs.
-type operatorSet struct {
-	equals []filter
-	given  []*model.Input
-}
-
-// foreseenSets returns the operator sets that have a static statement: the inputs that every request must give,
-// alone and with each other input.
-func foreseenSets(a *model.Action) []operatorSet {
-	var required operatorSet
-	for _, in := range a.Reads {
-		if in.Optional {
-			continue
-		}
-		if !in.Explicit && !hasEquals(in.Type) {
-			return nil
-		}
-		required = required.with(a, in)
-	}
-	sets := []operatorSet{required}
-	for _, in := range a.Reads {
-		if in.Optional && (in.Explicit || hasEquals(in.Type)) {
-			sets = append(sets, required.with(a, in))
-		}
-	}
-	return sets
-}
-
-func hasEquals(t expr.Type) bool { return !t.Array && t.Kind.HasFilter("equals") }
-
-// with returns the set with one input more.
-func (s operatorSet) with(a *model.Action, in *model.Input) operatorSet {
-	if in.Explicit {
-		return operatorSet{equals: s.equals, given: append(slices.Clone(s.given), in)}
-	}
-	return operatorSet{equals: append(slices.Clone(s.equals), filter{in, listPath(a.Model, in)}), given: s.given}
-}
-
-// operators is the set as a server writes it.
-func (s operatorSet) operators() string {
-	var list []string
-	for _, f := range s.equals {
-		list = append(list, dotted(f.at("equals")))
-	}
-	for _, in := range s.given {
-		list = append(list, in.Name)
-	}
-	slices.Sort(list)
-	return strings.Join(list, ",")
-}
-
-// counts tells whether a @where counts: the request gives all inputs that it mentions.
-func (s operatorSet) counts(w *model.Where) bool {
-	for _, in := range optionalInputs(w) {
-		if !slices.Contains(s.given, in) {
-			return false
-		}
-	}
-	return true
-}
-
-// dotted is a path of the filter as its operators are named.
-func dotted(path []string) string { return strings.Join(path, ".") }
+// sizeOfPage is the number of rows of a page that a request asks for.
+var sizeOfPage = pg.As(pg.Fn("coalesce",
+	memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint")
 
 // pageAlias is the alias of the ids of a page. A model may be called Page, and an
 // alias must not hide its table.
@@ -97,14 +28,388 @@ func pageAlias(table string) string {
 	return "page"
 }
 
-// filterPath is the path of an implicit input below where.
-func filterPath(in *model.Input) []string {
-	if in.Union != nil {
-		return []string{in.Union.Name}
+// list lowers a list to the function that takes any request, and one with static statements, whose plans are kept, for
+// the foreseen operator sets. The rows of a union's list are read by a function of their own.
+func (l *lowering) list(a *model.Action) []*pg.Function {
+	rows := ""
+	if a.Union != nil {
+		rows = l.functions.Take(functionName(a) + "__rows")
 	}
-	path := make([]string, len(in.Path))
-	for i, f := range in.Path {
-		path[i] = f.Name
+	functions := l.generalList(a, rows)
+	if len(a.Facets) > 0 { // facets cost more than a plan does
+		return append(functions, l.facetsOf(a)...)
 	}
-	return path
+	if a.Union != nil {
+		return append(functions, l.foreseenUnion(a, rows)...)
+	}
+	return append(functions, l.foreseenLists(a)...)
+}
+
+// generalList is a list for every filter and page that is being built.
+type generalList struct {
+	b       *builder // the function
+	rows    listRows
+	indexed map[*model.Model]map[string]bool // the columns that lead an index
+	sql     *pg.Variable                     // the conditions on a row
+	facets  *facets                          // the facets that the rows are picked for, if not for a page
+}
+
+// generalList lowers a list for every filter and page. Its statement is text put together from fragments that are fixed
+// here, one per operator; each takes its operand from the filter, which is a parameter of the statement. No part of a
+// request is ever part of the text.
+//
+// The page is picked without row security, so that every condition may use an index, then its rows are read under it.
+func (l *lowering) generalList(a *model.Action, rows string) []*pg.Function {
+	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
+	b.readsZone = filtersByPeriod(a)
+	g := generalList{b: b, rows: rowsOf(a), indexed: l.indexed}
+	keys := b.keysFor(ownOrder(a), sortable(a), isSortable(a))
+	g.filterBy(a.Wheres)
+	found, from := g.findRows()
+	found = append([]pg.Expr{input, keys, pg.Str(b.table), pg.Str(picked(a)), g.sql}, found...)
+	if a.Union != nil {
+		b.readArms(from, pg.Fn("platform.pick_page", found...), rows)
+		return []*pg.Function{b.finish(), b.rowsFunction(rows)}
+	}
+	ids, alias := b.own("v_ids", "text[]", nil), pageAlias(b.table)
+	pick := []pg.Statement{
+		&pg.Assign{Variable: ids, Value: pg.Fn("platform.pick_page", found...)},
+		&pg.ReturnQuery{Query: &pg.Select{
+			Columns: b.answerColumns(),
+			From:    &pg.CallRef{Call: pg.Fn("unnest", ids), Ordinality: true, Alias: alias, Columns: []string{"id", "place"}},
+			Joins:   []pg.Join{{Kind: "join", With: b.stored(), On: pg.Eq(pg.Col(b.table, "id"), pg.Col(alias, "id"))}},
+			OrderBy: []pg.Order{{Value: pg.Col(alias, "place")}},
+		}},
+	}
+	if g.isReadAtOnce() {
+		b.step("Row security hides nothing here, so a page from the front is read at once.", g.readAtOnce(keys, pick))
+	} else {
+		b.step(from, pick...)
+	}
+	b.requireCallerOfPage(nothingFound)
+	return []*pg.Function{b.finish()}
+}
+
+// picked is the text by which a row is picked: its id, in a union behind the number of its arm and a colon.
+func picked(a *model.Action) string {
+	table := pg.Ident(tableOf(a))
+	if a.Union != nil {
+		return table + "." + armColumn + " || ':' || " + table + ".id"
+	}
+	return table + ".id"
+}
+
+// filterBy gathers the list's conditions on the row in a variable, as text that follows a condition. Conditions on the
+// field of a facet are in a variable of their own.
+func (g *generalList) filterBy(wheres []*model.Where) {
+	b, a := g.b, g.b.action
+	facetOf := func(f filter) int {
+		if g.facets == nil {
+			return -1
+		}
+		return slices.IndexFunc(a.Facets, func(facet *model.Facet) bool { return isOwnInput(f.input, facet) })
+	}
+	filters := g.rows.filters(a)
+	c := conditionsOf(g.rows, wheres, slices.DeleteFunc(slices.Clone(filters), func(f filter) bool { return facetOf(f) >= 0 }))
+	var statements []pg.Statement
+	for _, f := range filters {
+		if i := facetOf(f); i >= 0 {
+			c.leaveOut(f)
+			g.facets.own[i] = b.variable("v_own_"+model.SnakeForm(a.Facets[i].Name()), "text", nil)
+			statements = append(statements, &pg.Assign{Variable: g.facets.own[i], Value: f.operators(c.x)})
+		}
+	}
+	if g.sql == nil {
+		g.sql = b.own("v_filter", "text", pg.Str(""))
+	}
+	if always := pg.AllOf(c.always...); !pg.IsTrue(always) {
+		g.sql.Initial = alsoHolds(always)
+	}
+	var explicit []pg.Expr
+	for _, in := range a.Reads {
+		if in.Explicit {
+			explicit = append(explicit, pg.Str(in.Name)) // the @wheres have it
+			if in.InputNullable() {
+				explicit = append(explicit, pg.Str(in.Name+":null"))
+			}
+		}
+	}
+	comment := ""
+	if len(a.Reads) > 0 || len(c.groups) > 0 {
+		var elsewhere pg.Expr
+		if explicit != nil {
+			elsewhere = &pg.Array{Elements: explicit}
+		}
+		comment = "Each operator that was sent adds its condition, which takes its operand from the filter, $1."
+		c.texts = append(c.texts, c.operators(elsewhere))
+	}
+	if len(c.texts) > 0 {
+		if _, isEmpty := g.sql.Initial.(*pg.Text); !isEmpty {
+			c.texts = append([]pg.Expr{g.sql}, c.texts...)
+		}
+		statements = append([]pg.Statement{&pg.Assign{Variable: g.sql, Value: concatenated(c.texts...)}}, statements...)
+	}
+	if len(statements) > 0 {
+		b.step(comment, statements...)
+	}
+}
+
+// findRows returns the arguments of platform.pick_page that say where the rows of the list are, and in which ways the
+// rules admit them, and why it begins where it does.
+func (g *generalList) findRows() (arguments []pg.Expr, from string) {
+	b, a, t := g.b, g.b.action, text{}
+	var sources, ways, tables []pg.Expr
+	var all []way
+	for _, s := range sourcesOf(a) {
+		admitted := admission{rule: pg.True()}
+		if b.judgesRows() {
+			admitted = b.admission(s)
+			b.lookUpValues(admitted.ways, sizeOfPage)
+		}
+		sources = append(sources, t.source(s, admitted.rule))
+		tables = append(tables, pg.Str(pg.Qualified(appSchema, s.model.Table)))
+		for _, w := range admitted.ways {
+			if !pg.IsFalse(w.condition) {
+				ways = append(ways, t.way(s, w))
+			}
+		}
+		all = append(all, admitted.ways...)
+	}
+	if !b.judgesRows() {
+		return []pg.Expr{wayArray(sources...)}, whereFrom(nil)
+	}
+	if len(ways) == 0 {
+		ways = []pg.Expr{t.source(sourcesOf(a)[0], pg.False())}
+	}
+	arguments = []pg.Expr{
+		wayArray(sources...), b.early.holds, wayArray(ways...), t.array(), pg.Str(g.foundBy()), pg.Str(g.walked()),
+		pg.As(&pg.Array{Elements: tables}, "regclass[]"),
+	}
+	return append(arguments, g.near(all)...), whereFrom(all)
+}
+
+// near are the arguments of platform.pick_page for callers with many values: how many rows of the order are looked at,
+// and the conditions on its first key.
+func (g *generalList) near(ways []way) []pg.Expr {
+	rows := &pg.Case{}
+	for _, w := range ways {
+		if w.isMany != nil {
+			rows.Whens = append(rows.Whens, pg.When{Condition: w.isMany, Result: w.enough})
+		}
+	}
+	if rows.Whens == nil {
+		return nil
+	}
+	for _, f := range g.rows.filters(g.b.action) {
+		if g.isFirst(f.input) && !f.input.Type.Array {
+			return []pg.Expr{rows, f.operators(g.rows.expression(whereLogic, valueInFilter))}
+		}
+	}
+	return []pg.Expr{rows}
+}
+
+// isFirst tells whether an input filters by the first key of the list's own order: the rows that it asks for lie behind
+// each other there, and behind the columns that lead ways.
+func (g *generalList) isFirst(in *model.Input) bool {
+	first := ownOrder(g.b.action)[0].field
+	return in.Union != nil && in.Union.Name == first.Name || in.Union == nil && ownColumn(in) == first
+}
+
+// column is the field of a source's model that an input filters by; nil if it is behind relations. isStored tells
+// whether it is a value of rows.
+func (s source) column(in *model.Input) (f *model.Field, isStored bool) {
+	if s.arm == nil {
+		return ownColumn(in), true
+	}
+	p, isPath := s.arm.value(in.Union).(*expr.Path)
+	return s.arm.ownField(in.Union), isPath && p.Root == expr.RootRow
+}
+
+// mayBeFound tells whether an index may find the rows that a filter asks for: one that its column leads, where few rows
+// have one value, or one behind relations.
+func (s source) mayBeFound(in *model.Input, indexed map[*model.Model]map[string]bool) bool {
+	f, isStored := s.column(in)
+	return isStored && (f == nil || f.Type.Array || indexed[s.model][f.Column] && f.Type.Kind != expr.Boolean && f.Type.Kind != expr.Enum)
+}
+
+// foundBy are the fields of the filter whose rows an index may find.
+func (g *generalList) foundBy() string {
+	a := g.b.action
+	var names []string
+	for _, in := range a.Reads {
+		isMentioned := func(w *model.Where) bool { return slices.Contains(expr.Mentions(w.Expression).Inputs, expr.Input(in)) }
+		isFound := func(s source) bool { return s.mayBeFound(in, g.indexed) }
+		switch {
+		case in.Explicit && slices.ContainsFunc(a.Wheres, isMentioned):
+			names = append(names, in.Name)
+		case !in.Explicit && !g.isFirst(in) && slices.ContainsFunc(sourcesOf(a), isFound):
+			names = append(names, filterPath(in)[0])
+		}
+	}
+	slices.Sort(names)
+	return "{" + strings.Join(slices.Compact(names), ",") + "}"
+}
+
+// walked are the fields that rows can be ordered by along an index of each source.
+func (g *generalList) walked() string {
+	var names []string
+	for _, f := range sortable(g.b.action) {
+		isWalked := func(s source) bool {
+			own := f
+			if s.arm != nil {
+				if f.Name == armColumn {
+					return false
+				}
+				own = s.arm.ownField(s.arm.union.Field(f.Name))
+			}
+			return own != nil && g.indexed[s.model][own.Column]
+		}
+		if isSortable(g.b.action) && !slices.ContainsFunc(sourcesOf(g.b.action), func(s source) bool { return !isWalked(s) }) {
+			names = append(names, f.Name)
+		}
+	}
+	return "{" + strings.Join(names, ",") + "}"
+}
+
+// isReadAtOnce tells whether a page may be read without picking its rows first: the rules were decided before any row is
+// read, and Postgres knows as much about the columns of the @wheres as without row security. What is embedded in rows
+// has a plan that is kept, so they are picked.
+func (g *generalList) isReadAtOnce() bool {
+	a := g.b.action
+	for _, w := range a.Wheres {
+		for _, p := range expr.Paths(w.Expression) {
+			if p.Root == expr.RootRow && (len(p.Steps) > 1 || len(p.Steps) == 1 && !g.isKnown(storedAs(field(p.Steps[0])))) {
+				return false
+			}
+		}
+	}
+	return !g.b.judgesRows() && (len(a.Embeds) == 0 || answersColumns(a))
+}
+
+// isKnown tells whether Postgres plans comparisons of a column under row security as well as without: there it uses
+// statistics for leakproof operators only. They do not matter without an index of the column. A column that may not be
+// read is not known either: an action that answers columns reads no others of a row.
+func (g *generalList) isKnown(f *model.Field) bool {
+	a := g.b.action
+	mayRead := !answersColumns(a) || slices.ContainsFunc(answeredColumns(a), func(c answeredColumn) bool {
+		return !c.member.Field.IsRelation() && c.member.Field.Column == f.Column
+	})
+	return mayRead && !f.Type.Array && (isLeakproof(f.Type.Kind) || !g.indexed[g.b.model][f.Column])
+}
+
+// readAtOnce reads a page from the front by one statement under row security, unless the filter asks for what Postgres
+// plans better without.
+func (g *generalList) readAtOnce(keys pg.Expr, pick []pg.Statement) pg.Statement {
+	b, where := g.b, member(input, "where")
+	var names []string
+	for _, f := range g.rows.filters(b.action) {
+		if column := ownColumn(f.input); column == nil || !g.isKnown(column) {
+			names = append(names, filterPath(f.input)[0])
+		}
+	}
+	isPicked := pg.Expr(pg.Op(input, "?|", pg.Str("{last,before,position,offset,totalCount}")))
+	if len(names) > 0 {
+		isPicked = pg.AnyOf(isPicked, pg.Op(pg.Fn("coalesce", where, pg.Str("{}")), "?|", pg.Str("{"+strings.Join(slices.Compact(names), ",")+"}")))
+	}
+	if slices.ContainsFunc(b.action.Reads, isFolded) { // the beginning of a text is found by an index that row security bars
+		isPicked = pg.AnyOf(isPicked, pg.Op(pg.Fn("strpos", g.sql, pg.Str("platform.fold(")), ">", pg.Lit("0")))
+	}
+	return &pg.If{Branches: []pg.IfBranch{{Condition: isPicked, Then: pick}}, Else: []pg.Statement{
+		tellOfPage(pg.False()),
+		&pg.ReturnExecute{
+			Text: concatenated(
+				&pg.Fragment{Select: &pg.Select{Columns: b.answerColumns(), From: b.stored()}, Suffix: " where true"}, g.sql,
+				pg.Str(" order by "), pg.Fn("platform.order_sql", keys, pg.False()), pg.Str(" limit $2 + 1"),
+			),
+			Using: []pg.Expr{where, sizeOfPage},
+		},
+	}}
+}
+
+// readArms picks the rows of a page of a union, and reads them.
+func (b *builder) readArms(comment string, page pg.Expr, rows string) {
+	picked := b.own("v_picked", "text[]", nil)
+	ids, numbers := b.own("v_ids", "text[]", nil), b.own("v_arms", "bigint[]", nil)
+	row := pg.Col("page", "picked")
+	// Parts are taken before rows are read: under row security Postgres cannot search an index for a value that a
+	// function makes of a text.
+	part := func(value pg.Expr) pg.Expr {
+		from := &pg.CallRef{Call: pg.Fn("unnest", picked), Alias: "page", Columns: []string{"picked"}}
+		return &pg.ArrayOf{Query: &pg.Select{Columns: []pg.Output{{Value: value}}, From: from}}
+	}
+	b.step(comment, &pg.Assign{Variable: picked, Value: page})
+	b.step("The first rows of all arms are the page. They are read under row security.",
+		&pg.Assign{Variable: numbers, Value: part(pg.As(pg.Fn("split_part", row, pg.Str(":"), pg.Lit("1")), "bigint"))},
+		&pg.Assign{Variable: ids, Value: part(pg.Fn("substr", row, pg.Op(pg.Fn("strpos", row, pg.Str(":")), "+", pg.Lit("1"))))},
+		&pg.ReturnQuery{Query: &pg.Select{
+			Columns: []pg.Output{{Value: allColumns(b.table)}},
+			From:    &pg.CallRef{Call: pg.Fn(pg.Qualified(apiSchema, rows), ids, numbers), Alias: b.table},
+		}})
+	b.requireCallerOfPage(nothingFound)
+}
+
+// placeColumn is the column that holds the place of a row on the page. No field's name makes such a column.
+const placeColumn = "list__place"
+
+// rowsFunction is the function that reads the picked rows of a union's list, arm by arm, in the order in which they were
+// picked: it is given their ids and the numbers of their arms.
+func (b *builder) rowsFunction(name string) *pg.Function {
+	a := b.action
+	columns := append(unionColumns(a.Union), pg.Output{Value: pg.Col(b.table, armColumn)})
+	read := columns
+	if !slices.ContainsFunc(armsOf(a.Union), func(arm arm) bool { return arm.lookedAt() != nil }) {
+		read = []pg.Output{{Value: allColumns(b.table)}} // the views of all arms have the same columns
+	}
+	var all *pg.Select
+	for _, arm := range armsOf(a.Union) {
+		page := rowAlias("page", a)
+		call := pg.Fn("unnest", pg.Var("v_ids"), pg.Var("v_arms"))
+		rows := &pg.Select{
+			Columns: append(slices.Clone(read), pg.Output{Value: pg.Col(page, "place"), As: placeColumn}),
+			From:    &pg.CallRef{Call: call, Ordinality: true, Alias: page, Columns: []string{"id", "number", "place"}},
+			Joins: []pg.Join{
+				{Kind: "join", With: pg.Ref(appSchema, arm.Model.Table), On: pg.Eq(pg.Col(arm.Model.Table, "id"), pg.Col(page, "id"))},
+				arm.underRowSecurity(),
+			},
+			Where: pg.Eq(pg.Col(page, "number"), pg.Lit(fmt.Sprint(arm.number))),
+		}
+		if all == nil {
+			all = rows
+		} else {
+			all.UnionAll = append(all.UnionAll, rows)
+		}
+	}
+	query := &pg.Select{
+		Columns: columns, From: &pg.SubqueryRef{Alias: b.table, Query: all}, OrderBy: []pg.Order{{Value: pg.Col(b.table, placeColumn)}},
+	}
+	return b.beside(name, "rows of all arms", "the picked rows of all arms", b.fn.Returns,
+		[]pg.Argument{{Name: "v_ids", Type: "text[]"}, {Name: "v_arms", Type: "bigint[]"}}, query)
+}
+
+// beside is a function that the function of a union's list calls.
+func (b *builder) beside(name, title, comment, returns string, arguments []pg.Argument, query *pg.Select) *pg.Function {
+	a := b.action
+	return &pg.Function{
+		Schema: apiSchema, Name: name, Title: "action " + a.Name + ", " + title, Origin: b.fn.Origin, Owner: b.fn.Owner,
+		Comment: fmt.Sprintf("action %s of union %s: %s", a.Name, a.Union.Name, comment), Arguments: arguments,
+		Returns: returns, Volatility: pg.Stable, Settings: b.fn.Settings,
+		Body: []pg.Paragraph{{Statements: []pg.Statement{&pg.ReturnQuery{Query: query}}}},
+	}
+}
+
+// concatenated joins texts.
+func concatenated(parts ...pg.Expr) pg.Expr {
+	var all pg.Expr
+	for _, p := range parts {
+		joined, isJoined := p.(*pg.Binary)
+		switch {
+		case all == nil:
+			all = p
+		case isJoined && joined.Op == "||":
+			all = concatenated(all, joined.Left, joined.Right)
+		default:
+			all = pg.Op(all, "||", p)
+		}
+	}
+	return all
 }

@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
@@ -18,7 +19,7 @@ type Question struct {
 
 	b    *builder
 	arm  arm
-	rows unionRows // of a union
+	rows listRows
 	sent *pg.Select
 }
 
@@ -53,7 +54,7 @@ func Questions(a *model.Action, request string) []Question {
 	}
 	var list []Question
 	for _, arm := range armsOf(a.Union) {
-		list = append(list, Question{Arm: arm.Name, Model: arm.Model, b: b, arm: arm, rows: rowsOf(a.Union), sent: sent})
+		list = append(list, Question{Arm: arm.Name, Model: arm.Model, b: b, arm: arm, rows: rowsOf(a), sent: sent})
 	}
 	return list
 }
@@ -154,7 +155,20 @@ func (q Question) wheres() []conjunct {
 	return list
 }
 
-// IsFound tells whether the action finds the row: by its @wheres, and by inputs or the filter of its list.
+// Conditions is the query for the conditions by which a list finds its rows, as text.
+func (q Question) Conditions() *pg.Select {
+	rows := rowsOf(q.b.action)
+	c := conditionsOf(rows, q.b.action.Wheres, rows.filters(q.b.action))
+	request := &pg.SubqueryRef{Query: &pg.Select{Columns: q.sent.Columns[:1], From: q.sent.From}, Alias: sentInputs}
+	return &pg.Select{Columns: []pg.Output{{Value: c.text(anywhere)}}, From: request}
+}
+
+// Satisfies tells whether the row satisfies such conditions.
+func (q Question) Satisfies(conditions string) pg.Expr {
+	return pg.Lit("true" + strings.ReplaceAll(conditions, "$1", "("+sentInputs+".input->'where')"))
+}
+
+// IsFound tells whether the action finds the row by its inputs and @wheres.
 func (q Question) IsFound() pg.Expr {
 	return q.found().conjunction(append(q.lookedUp(), q.wheres()...))
 }
@@ -172,16 +186,10 @@ func (q Question) lookedUp() []conjunct {
 		switch {
 		case q.isOfUnion():
 			path = q.rows.value(in.Union)
-		case q.b.action.Kind == model.List:
-			path = listPath(q.Model, in)
 		default:
 			path = rowPath(q.Model, in)
 		}
-		if q.b.action.Kind == model.List {
-			list = append(list, filter{in, path}.conjuncts(member(pg.Col(sentInputs, "input"), "where"))...)
-		} else {
-			list = append(list, unlessAbsent(q.b.isAbsent(in), []conjunct{q.b.equalsInput(in, path)})...)
-		}
+		list = append(list, unlessAbsent(q.b.isAbsent(in), []conjunct{q.b.equalsInput(in, path)})...)
 	}
 	return list
 }

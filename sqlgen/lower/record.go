@@ -276,9 +276,7 @@ func publishedOrder(a *model.Action) (order, sortable []release.SortKey) {
 	published := func(f *model.Field) release.SortKey {
 		return release.SortKey{Member: memberOf(f.Name, answeredColumnOf(a, f), f.Type), Nullable: f.Optional}
 	}
-	own := ownOrder
 	if a.Union != nil {
-		own = unionOrder
 		published = func(f *model.Field) release.SortKey {
 			if f.Name == armColumn {
 				return release.SortKey{Member: memberOf(f.Name, f.Column, f.Type)}
@@ -289,7 +287,7 @@ func publishedOrder(a *model.Action) (order, sortable []release.SortKey) {
 			sortable = append(sortable, published(unionKey(f)))
 		}
 	}
-	for _, k := range own(a) {
+	for _, k := range ownOrder(a) {
 		key := published(k.field)
 		key.Descending, key.Follows = k.descending, k.follows
 		order = append(order, key)

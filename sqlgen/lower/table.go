@@ -346,7 +346,7 @@ func (l *lowering) indexes(m *model.Model, keys []*pg.Constraint) []*pg.Index {
 	for _, i := range m.Indexes {
 		further = append(further, l.declaredIndex(m, i, keys))
 	}
-	for _, o := range append(orderIndexes(m), l.armIndexes(m)...) {
+	for _, o := range l.orderIndexes(m) {
 		i := o.index(m)
 		if !slices.ContainsFunc(further, func(known *pg.Index) bool { return serves(known, i, len(o.behind)) }) {
 			i.Name = l.names.Take(i.Name)

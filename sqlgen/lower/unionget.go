@@ -9,7 +9,7 @@ import (
 // unionGet lowers a get of a union: each arm in turn, in order of declaration.
 func (l *lowering) unionGet(a *model.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Stable)
-	rows := rowsOf(a.Union)
+	rows := rowsOf(a)
 	x := rows.expression(whereLogic, b.inputValue)
 	var hidden []pg.Expr
 	for _, arm := range armsOf(a.Union) {
@@ -36,7 +36,7 @@ func (l *lowering) unionGet(a *model.Action) *pg.Function {
 }
 
 // lookedFor are the conditions of a get on the rows of an arm.
-func (b *builder) lookedFor(rows unionRows, arm arm) []conjunct {
+func (b *builder) lookedFor(rows listRows, arm arm) []conjunct {
 	var conjuncts []conjunct
 	for _, in := range b.action.Reads {
 		if in.Explicit {

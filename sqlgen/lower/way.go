@@ -1,8 +1,10 @@
 package lower
 
 import (
+	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
@@ -15,7 +17,7 @@ import (
 // caller outwards, no further than a page, and the rows of all ways are merged.
 type way struct {
 	condition pg.Expr   // its condition on the row, as a whole
-	apart     []pg.Expr // the conditions of which the condition is one, if it is several ways in one
+	apart     []pg.Expr // the conditions of which one holds; Postgres can begin with the caller in each by itself
 
 	// lead is the column that it compares with values of the caller; nil means none. It has one value or, if oneOf is
 	// not nil, several.
@@ -35,23 +37,43 @@ type way struct {
 // maxWays is the most ways in which rows are found. Rules with more alternatives are one condition.
 const maxWays = 6
 
-// rules are the rules of a list over rows of a model. For a union, over makes them rules over the rows of an arm, and
-// shown their conditions on the rows of the arm's view, whose columns leads are.
-type rules struct {
-	model *model.Model
-	list  []*model.Rule
-	x     expression
-	known func(pg.Expr) pg.Expr // nil for decisions outside of a function
-	over  func(expr.Node) expr.Node
-	shown func([]expr.Node) pg.Expr
-	lead  func(*model.Field) pg.Expr
+// admission is the condition of a list's rules on rows: as a whole, and taken apart.
+type admission struct {
+	rule pg.Expr
+	ways []way
 }
 
-// admission takes the rules apart. It omits alternatives that do not ask for the row: they are decided before.
-func (r rules) admission() admission {
+// asItIs leaves an expression over rows of a model as it is.
+func asItIs(n expr.Node) expr.Node { return n }
+
+// admittedByPolicy is the admission for decisions outside of a function.
+func admittedByPolicy(m *model.Model, rules []*model.Rule, over func(expr.Node) expr.Node) admission {
+	row := rowOf(m)
+	return newExpression(ruleLogic, inQuery, &row, settingOf).admission(rules, over, func(condition pg.Expr) pg.Expr { return condition })
+}
+
+// admission is the condition under which rows of a source are admitted to a caller whom no rule admits for every row.
+func (b *builder) admission(s source) admission {
+	row := rowOf(s.model)
+	admitted := newExpression(ruleLogic, inQuery, &row, b.inputValue).admission(b.action.Rules, s.over, b.known)
+	admitted.rule = s.shown(admitted.rule)
+	for i, w := range admitted.ways {
+		w.condition, w.lead, w.others = s.shown(w.condition), s.shown(w.lead), s.shown(w.others)
+		for n, c := range w.apart {
+			w.apart[n] = s.shown(c)
+		}
+		admitted.ways[i] = w
+	}
+	return admitted
+}
+
+// admission takes rules apart. It omits alternatives that do not ask for the row: they are known to be false there, and
+// would keep Postgres from an index. over makes them rules over the rows of an arm; known puts values of the caller in
+// variables.
+func (x expression) admission(rules []*model.Rule, over func(expr.Node) expr.Node, known func(pg.Expr) pg.Expr) admission {
 	var all, others []pg.Expr
 	var ways []way
-	for _, rule := range r.list {
+	for _, rule := range rules {
 		if rule.Expression == nil {
 			continue
 		}
@@ -59,66 +81,46 @@ func (r rules) admission() admission {
 			if !expr.Mentions(alternative...).Row {
 				continue
 			}
-			role := pg.Expr(pg.True())
-			if len(rule.Roles) > 0 {
-				role = hasRole(rule.Roles)
+			for i, n := range alternative {
+				alternative[i] = over(n)
 			}
-			w := r.wayOf(alternative, role)
+			condition := x.allHold(alternative)
+			if len(rule.Roles) > 0 {
+				condition = pg.AllOf(condition, hasRole(rule.Roles))
+			}
+			w := wayOf(x.row.model, known(condition))
 			all = append(all, w.condition)
 			switch {
 			case pg.IsFalse(w.condition), slices.ContainsFunc(ways, func(known way) bool { return reflect.DeepEqual(known.condition, w.condition) }):
 			case w.equal == nil && w.oneOf == nil:
 				others = append(others, w.condition)
 			default:
-				ways = append(ways, w)
+				ways = joined(ways, w)
 			}
 		}
 	}
-	ways = joined(ways)
 	if len(others) > 0 {
-		ways = append(ways, way{condition: pg.AnyOf(others...)})
+		ways = append(ways, way{condition: pg.AnyOf(others...), apart: []pg.Expr{pg.AnyOf(others...)}})
 	}
 	rule := pg.AnyOf(all...)
 	if len(ways) == 0 || len(ways) > maxWays || pg.IsTrue(rule) {
-		ways = []way{{condition: rule}}
+		ways = []way{{condition: rule, apart: []pg.Expr{rule}}}
 	}
 	return admission{rule, ways}
 }
 
-// joined makes one way of those that compare a column with several values, and differ in nothing else: it compares the
-// column with the values of all.
-func joined(ways []way) []way {
-	var list []way
-	for _, w := range ways {
-		at := slices.IndexFunc(list, func(known way) bool {
-			return w.oneOf != nil && known.oneOf == w.oneOf && reflect.DeepEqual(known.others, w.others)
-		})
-		if at < 0 {
-			list = append(list, w)
-			continue
+// joined adds a way to others. It becomes one with a way that compares the same column with several values, and differs
+// in nothing else: that compares the column with the values of both.
+func joined(ways []way, w way) []way {
+	for i, known := range ways {
+		if w.oneOf != nil && known.oneOf == w.oneOf && reflect.DeepEqual(known.others, w.others) {
+			ways[i].apart = append(known.apart, w.condition)
+			ways[i].condition = pg.AnyOf(known.condition, w.condition)
+			ways[i].values = append(known.values, w.values...)
+			return ways
 		}
-		list[at].apart = append(list[at].conditions(), w.condition)
-		list[at].condition = pg.AnyOf(list[at].condition, w.condition)
-		list[at].values = append(list[at].values, w.values...)
 	}
-	return list
-}
-
-// conditions are the conditions on the row of which one holds. Postgres can begin with the caller in each by itself.
-func (w way) conditions() []pg.Expr {
-	if w.apart != nil {
-		return w.apart
-	}
-	return []pg.Expr{w.condition}
-}
-
-// asItIs leaves an expression over rows of a model as it is.
-func asItIs(n expr.Node) expr.Node { return n }
-
-// waysByPolicy are the ways in which rules admit rows, for decisions outside of a function.
-func waysByPolicy(m *model.Model, list []*model.Rule, over func(expr.Node) expr.Node) []way {
-	row := rowOf(m)
-	return rules{model: m, list: list, x: newExpression(ruleLogic, inQuery, &row, settingOf), over: over}.admission().ways
+	return append(ways, w)
 }
 
 // alternativesOf returns the alternatives of an expression, each as the conjuncts of
@@ -145,85 +147,33 @@ func alternativesOf(n expr.Node) [][]expr.Node {
 }
 
 // wayOf finds the part of an alternative that can lead an index.
-func (r rules) wayOf(alternative []expr.Node, role pg.Expr) way {
-	var conditions, shown []pg.Expr // of the parts: on rows of the model, and on those that are read
-	lower := func(nodes []expr.Node) {
-		over := make([]expr.Node, len(nodes))
-		for i, n := range nodes {
-			over[i] = r.over(n)
-		}
-		condition := r.knowing(r.x.allHold(over))
-		if r.shown != nil {
-			conditions, shown = append(conditions, condition), append(shown, r.knowing(r.shown(nodes)))
-		} else if and, ok := condition.(*pg.And); ok {
-			conditions = append(conditions, and.Operands...)
-		} else {
-			conditions = append(conditions, condition)
-		}
-	}
-	if r.shown != nil && len(expr.Prefixes(alternative...)) == 0 {
-		for _, n := range alternative {
-			lower([]expr.Node{n})
-		}
-	} else {
-		lower(alternative)
-	}
-	if r.shown == nil {
-		shown = slices.Clone(conditions)
-	}
-	conditions, shown = append(conditions, r.knowing(role)), append(shown, r.knowing(role))
-	w := way{condition: pg.AllOf(shown...)}
-	if pg.IsFalse(pg.AllOf(conditions...)) {
-		w.condition = pg.False()
-	}
-	at := -1 // the part that leads
-	for i, c := range conditions {
-		if f := equalField(r.model, c); f != nil {
-			column, value := compared(shown[i])
-			if column != nil && w.oneOf == nil && (at < 0 || f.FKOf != nil && w.equal[0].FKOf == nil) {
-				w.lead, w.value, at = column, value, i
+func wayOf(m *model.Model, condition pg.Expr) way {
+	w := way{condition: condition, apart: []pg.Expr{condition}}
+	parts, at := operandsOf(condition), -1 // the part that leads
+	for i, part := range parts {
+		if f, lead, value := equality(m, part); f != nil {
+			if lead != nil && w.oneOf == nil && (at < 0 || f.FKOf != nil && w.equal[0].FKOf == nil) {
+				w.lead, w.value, at = lead, value, i
 				w.equal = append([]*model.Field{f}, w.equal...)
 			} else {
 				w.equal = append(w.equal, f)
 			}
-		} else if f, values := oneOfField(r.model, c); f != nil && w.oneOf == nil {
-			w.lead, w.value, w.oneOf, w.values, at = pg.Col(r.model.Table, f.Column), nil, f, []pg.Expr{values}, i
-			if r.lead != nil {
-				w.lead = r.lead(f)
-			}
+		} else if f, values := oneOfField(m, part); f != nil && w.oneOf == nil {
+			w.lead, w.value, w.oneOf, w.values, at = pg.Col(m.Table, f.Column), nil, f, []pg.Expr{values}, i
 		}
 	}
 	if at >= 0 {
-		w.others = pg.AllOf(append(slices.Clone(shown[:at]), shown[at+1:]...)...)
+		w.others = pg.AllOf(slices.Delete(parts, at, at+1)...)
 	}
 	return w
 }
 
-// knowing is a condition with the values of the caller in variables.
-func (r rules) knowing(condition pg.Expr) pg.Expr {
-	if r.known == nil {
-		return condition
+// operandsOf are the conditions that have to hold for a condition to hold.
+func operandsOf(condition pg.Expr) []pg.Expr {
+	if and, ok := condition.(*pg.And); ok {
+		return slices.Clone(and.Operands)
 	}
-	return r.known(condition)
-}
-
-// compared returns the column that a condition compares with one value, and the value, if Postgres does not know it when
-// it plans a statement of which it keeps the plan.
-func compared(condition pg.Expr) (column, value pg.Expr) {
-	c, ok := condition.(*pg.Binary)
-	if !ok {
-		return nil, nil
-	}
-	for _, side := range [][2]pg.Expr{{c.Left, c.Right}, {c.Right, c.Left}} {
-		switch side[1].(type) {
-		case *pg.Text, *pg.Raw, *pg.ColumnRef:
-			continue
-		}
-		if column, ok := side[0].(*pg.ColumnRef); ok {
-			return column, side[1]
-		}
-	}
-	return nil, nil
+	return []pg.Expr{condition}
 }
 
 // behind is the condition that the leading column has a value, in a form for which Postgres needs the column in front of
@@ -246,24 +196,26 @@ func ownColumnOf(m *model.Model, e pg.Expr) *model.Field {
 	return nil
 }
 
-// equalField returns the field that a condition compares with one value, the same for all rows.
-func equalField(m *model.Model, condition pg.Expr) *model.Field {
+// equality returns the field that a condition compares with one value, the same for all rows, and its column and the
+// value, if Postgres does not know it when it plans a statement of which it keeps the plan.
+func equality(m *model.Model, condition pg.Expr) (f *model.Field, column, value pg.Expr) {
 	switch c := condition.(type) {
 	case *pg.ColumnRef:
-		return ownColumnOf(m, c) // it is true
+		return ownColumnOf(m, c), nil, nil // it is true
 	case *pg.Not:
-		return ownColumnOf(m, c.Operand)
+		return ownColumnOf(m, c.Operand), nil, nil
 	case *pg.Binary:
-		if c.Op != "=" {
-			return nil
-		}
 		for _, side := range [][2]pg.Expr{{c.Left, c.Right}, {c.Right, c.Left}} {
-			if f := ownColumnOf(m, side[0]); f != nil && !pg.Mentions(side[1]).Table(m.Table) {
-				return f
+			if f := ownColumnOf(m, side[0]); f != nil && c.Op == "=" && !pg.Mentions(side[1]).Table(m.Table) {
+				switch side[1].(type) {
+				case *pg.Text, *pg.Raw, *pg.ColumnRef:
+					return f, nil, nil
+				}
+				return f, side[0], side[1]
 			}
 		}
 	}
-	return nil
+	return nil, nil, nil
 }
 
 // oneOfField returns the field that a condition compares with several values, and the values as an array.
@@ -287,10 +239,7 @@ func oneOfField(m *model.Model, condition pg.Expr) (*model.Field, pg.Expr) {
 // decorrelated turns a query round that asks whether a path leads from the row to the caller. It returns the field of a
 // to-one of the row, and the target rows that a path reaches from the caller.
 func decorrelated(m *model.Model, q *pg.Select) (*model.Field, pg.Expr) {
-	conjuncts := []pg.Expr{q.Where}
-	if and, ok := q.Where.(*pg.And); ok {
-		conjuncts = and.Operands
-	}
+	conjuncts := operandsOf(q.Where)
 	for i, c := range conjuncts {
 		link, ok := c.(*pg.Binary)
 		if !ok || link.Op != "=" {
@@ -302,10 +251,8 @@ func decorrelated(m *model.Model, q *pg.Select) (*model.Field, pg.Expr) {
 				continue
 			}
 			values := &pg.ArrayOf{Query: &pg.Select{
-				Columns: []pg.Output{{Value: side[1]}},
-				From:    q.From,
-				Joins:   q.Joins,
-				Where:   pg.AllOf(append(slices.Clone(conjuncts[:i]), conjuncts[i+1:]...)...),
+				Columns: []pg.Output{{Value: side[1]}}, From: q.From, Joins: q.Joins,
+				Where: pg.AllOf(slices.Delete(slices.Clone(conjuncts), i, i+1)...),
 			}}
 			if !pg.Mentions(values).Table(m.Table) {
 				return f, values
@@ -342,20 +289,258 @@ func (w way) indexed(keys []sortKey) []*model.Field {
 	return fields[:min(len(fields), maxKeys-len(keys))]
 }
 
-// admission is the condition of a list's rules on rows: as a whole, and taken apart.
-type admission struct {
-	rule pg.Expr
-	ways []way
+// The values that the rules of a list compare rows with are looked up once, before rows are read, and held in variables.
+// Postgres then knows them when it plans a statement, and finds nothing behind a null.
+
+// known returns a condition of the rules with the values that are the same for all rows in variables.
+func (b *builder) known(condition pg.Expr) pg.Expr {
+	return pg.Replace(condition, func(e pg.Expr) pg.Expr {
+		switch e := e.(type) {
+		case *pg.Subquery:
+			if reflect.DeepEqual(e, identityID(inQuery)) {
+				return b.caller()
+			}
+			if typ, name := b.typeOf(e.Query); typ != "" && isSameForAllRows(e) {
+				return b.hold(name, typ, e)
+			}
+		case *pg.Exists:
+			if isSameForAllRows(e) {
+				name := "is_known"
+				if c, ok := e.Query.Where.(*pg.ColumnRef); ok {
+					name = c.Name
+				}
+				return b.hold(name, "boolean", e)
+			}
+		}
+		return nil
+	})
 }
 
-// everything admits all rows.
-func everything() admission { return admission{pg.True(), []way{{condition: pg.True()}}} }
-
-// keyColumns are the columns that a way selects of its rows, to merge them with those of others.
-func keyColumns(keys []sortKey, table string) []pg.Output {
-	columns := make([]pg.Output, len(keys))
-	for i, k := range keys {
-		columns[i] = pg.Output{Value: k.column(table)}
+// caller is the caller's id: an argument, or a variable that holds it.
+func (b *builder) caller() pg.Expr {
+	if slices.Contains(b.fn.Arguments, callerArgument) {
+		return b.callerID()
 	}
-	return columns
+	return b.hold("caller", "text", b.callerID())
+}
+
+// hold returns the variable that holds a value.
+func (b *builder) hold(name, typ string, value pg.Expr) *pg.Variable {
+	for _, v := range b.held {
+		if reflect.DeepEqual(v.Initial, value) {
+			return v
+		}
+	}
+	b.held = append(b.held, b.variableFor(name, typ, value))
+	return b.held[len(b.held)-1]
+}
+
+// typeOf returns the type of the column that a query reads from a view of a model, and a name for the value. The type is
+// empty if it reads anything else.
+func (b *builder) typeOf(q *pg.Select) (typ, name string) {
+	if len(q.Columns) != 1 {
+		return "", ""
+	}
+	column, ok := q.Columns[0].Value.(*pg.ColumnRef)
+	if !ok {
+		return "", ""
+	}
+	table := tablesOf(q)[column.Table]
+	for _, m := range modelsRead(b.action) {
+		for _, f := range m.Stored() {
+			if f.Column == column.Name && m.Table == table {
+				return variableType(f.Type), m.Table + "_" + f.Column
+			}
+		}
+	}
+	return "", ""
+}
+
+// tablesOf are the tables and views that a query reads, by the names that they have there.
+func tablesOf(q *pg.Select) map[string]string {
+	tables := map[string]string{}
+	for _, j := range append([]pg.Join{{With: q.From}}, q.Joins...) {
+		if t, ok := j.With.(*pg.TableRef); ok && t.Alias != "" {
+			tables[t.Alias] = t.Name
+		} else if ok {
+			tables[t.Name] = t.Name
+		}
+	}
+	return tables
+}
+
+// isSameForAllRows tells whether an expression reads no row around it.
+func isSameForAllRows(e pg.Expr) bool {
+	read, own := map[string]bool{}, map[string]string{}
+	query := func(q *pg.Select) pg.Expr { maps.Copy(own, tablesOf(q)); return nil }
+	pg.Replace(e, func(e pg.Expr) pg.Expr {
+		switch e := e.(type) {
+		case *pg.ColumnRef:
+			read[e.Table] = true
+		case *pg.Subquery:
+			return query(e.Query)
+		case *pg.Exists:
+			return query(e.Query)
+		case *pg.ArrayOf:
+			return query(e.Query)
+		}
+		return nil
+	})
+	for table := range read {
+		if own[table] == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// lookUpValues looks up the values that ways compare a column with: no more than show a page sooner than the order of
+// the list does.
+func (b *builder) lookUpValues(ways []way, size pg.Expr) {
+	var statements []pg.Statement
+	for i := range ways {
+		w := &ways[i]
+		if w.oneOf == nil {
+			continue
+		}
+		values := slices.Clone(w.values)
+		for n, v := range values {
+			if found, ok := v.(*pg.ArrayOf); ok {
+				w.enough = b.enough(w.oneOf, size)
+				q := *found.Query
+				q.Limit = pg.Lit(w.enough.Name + "[1]")
+				values[n] = &pg.ArrayOf{Query: &q}
+			}
+		}
+		w.held = b.variableFor(w.oneOf.Column+"s", castType(w.oneOf.Type.Kind)+"[]", nil)
+		statements = append(statements, &pg.Assign{Variable: w.held, Value: concatenated(values...)})
+		if w.enough != nil {
+			w.isMany = pg.Op(pg.Fn("cardinality", w.held), ">=", pg.Lit(w.enough.Name+"[1]"))
+		}
+	}
+	if len(statements) > 0 {
+		b.step("What the rules compare rows with.", statements...)
+	}
+}
+
+// enough is the variable that holds how many values of a field are enough to look along the order.
+func (b *builder) enough(f *model.Field, size pg.Expr) *pg.Variable {
+	own := f.Model
+	if f.FKOf != nil {
+		own = f.FKOf.Target
+	}
+	table := func(m *model.Model) pg.Expr { return pg.Str(pg.Qualified(appSchema, m.Table)) }
+	return b.hold("enough_"+own.Table, "bigint[]", pg.Fn("platform.enough", table(own), table(f.Model), size))
+}
+
+// manyOf tells whether the caller has so many values for any of some ways.
+func manyOf(ways []way) pg.Expr {
+	var many []pg.Expr
+	for _, w := range ways {
+		if w.isMany != nil {
+			many = append(many, w.isMany)
+		}
+	}
+	return pg.AnyOf(many...)
+}
+
+// whereFrom says why a list begins to look for rows where it does.
+func whereFrom(ways []way) string {
+	for _, w := range ways {
+		switch {
+		case w.oneOf != nil:
+			return "It begins with the values of " + w.oneOf.Name + " that the caller has: the rows of each are in the order of the list."
+		case w.lead != nil:
+			return "It begins with a value of the caller: the rows that have it are in the order of the list."
+		}
+	}
+	return "It begins with the order of the list, since no index leads from the caller to rows."
+}
+
+// text prints where rows are, and in which ways the rules admit them, as parts of the text of a statement. It takes the
+// values of variables and arguments as $3.
+type text struct {
+	values []pg.Expr
+}
+
+// wayArray is an array of ways as the functions of the platform take them.
+func wayArray(ways ...pg.Expr) pg.Expr { return pg.As(&pg.Array{Elements: ways}, "platform.way[]") }
+
+// row is a way, its conditions as a whole and, if it has a column that leads, the rest.
+func (t *text) row(s source, conditions []pg.Expr, rest ...pg.Expr) pg.Expr {
+	condition := &pg.Array{}
+	for _, c := range conditions {
+		condition.Elements = append(condition.Elements, &pg.Fragment{Value: t.inText(c)})
+	}
+	rest = append(rest, pg.Null(), pg.Null(), pg.Null())[:3]
+	return &pg.Row{Values: append([]pg.Expr{s.text(), condition}, rest...)}
+}
+
+// source is where rows come from, with the condition of the rules on one of them. Postgres looks for the rows of each
+// sub-select when it comes to a row, and does not gather all of the caller's before.
+func (t *text) source(s source, rule pg.Expr) pg.Expr {
+	var byRow func(e pg.Expr) pg.Expr
+	byRow = func(e pg.Expr) pg.Expr {
+		exists, ok := e.(*pg.Exists)
+		if !ok {
+			return nil
+		}
+		q := *exists.Query
+		q.Where, q.Offset = pg.Replace(q.Where, byRow), pg.Lit("0")
+		return &pg.Exists{Query: &q}
+	}
+	return t.row(s, []pg.Expr{pg.Replace(rule, byRow)})
+}
+
+// way is a way of the rules.
+func (t *text) way(s source, w way) pg.Expr {
+	if w.lead == nil {
+		return t.row(s, w.apart)
+	}
+	column := w.lead.(*pg.ColumnRef)
+	lead := pg.Expr(pg.Str(pg.Ident(column.Table) + "." + pg.Ident(column.Name)))
+	if w.oneOf == nil {
+		return t.row(s, w.apart, lead, &pg.Fragment{Value: t.inText(pg.AllOf(w.behind(w.value), w.others))})
+	}
+	if w.isMany != nil {
+		lead = &pg.Case{Whens: []pg.When{{Condition: pg.Negate(w.isMany), Result: lead}}}
+	}
+	return t.row(s, w.apart, lead,
+		&pg.Fragment{Value: t.inText(pg.AllOf(w.behind(pg.Col("list__access", "value")), w.others))},
+		&pg.Fragment{Value: t.of(w.held)})
+}
+
+// inText is a condition as part of the text of a statement.
+func (t *text) inText(condition pg.Expr) pg.Expr {
+	return pg.Replace(condition, func(e pg.Expr) pg.Expr {
+		if v, ok := e.(*pg.Variable); ok {
+			return t.of(v)
+		}
+		return nil
+	})
+}
+
+// of is the parameter that holds the value of a variable.
+func (t *text) of(v *pg.Variable) pg.Expr {
+	at := slices.Index(t.values, pg.Expr(v))
+	if at < 0 {
+		at = len(t.values)
+		t.values = append(t.values, v)
+	}
+	parameter := pg.Expr(&pg.Element{Array: pg.Var("$3"), Index: pg.Lit(strconv.Itoa(at + 1))})
+	if v.Type != "text" {
+		return pg.As(parameter, v.Type)
+	}
+	return parameter
+}
+
+// array is the values as a function of the platform takes them.
+func (t *text) array() pg.Expr {
+	texts := make([]pg.Expr, len(t.values))
+	for i, v := range t.values {
+		if texts[i] = v; v.(*pg.Variable).Type != "text" {
+			texts[i] = pg.As(v, "text")
+		}
+	}
+	return pg.As(&pg.Array{Elements: texts}, "text[]")
 }

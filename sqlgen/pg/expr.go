@@ -175,11 +175,13 @@ type Filters struct {
 	Fields []Filter
 }
 
-// Filter is a member of Filters.
+// Filter is a member of Filters: a field that can be filtered by, without a value one whose conditions are elsewhere, or a
+// group of fields, which has rows and no value.
 type Filter struct {
 	Name, Kind string
 	Value      Expr
 	Rows       *QueryTail // nil means that the value is one of the row itself
+	Group      int        // the number of the group that it is in; 0 means none
 }
 
 // QueryTail is the part of a query from its from on, for fragments.
