@@ -111,6 +111,8 @@ type app struct {
 	past   *auth.Tokens // makes tokens that have expired
 	other  *auth.Tokens // makes tokens of another service
 	client *http.Client
+
+	agentCalls *int // the number of calls made by an agent; nil means that none should
 }
 
 // serveApp installs the project of a folder and serves it until the test ends.

@@ -26,12 +26,12 @@ import (
 //	anything else  is the title of an exchange, see exchange
 func TestCases(t *testing.T) {
 	t.Parallel()
-	casetest.Run(t, "testdata/*.txtar", func(t *testing.T, c *casetest.Case) { runCase(t, c.Archive) })
+	casetest.Run(t, "testdata/*.txtar", func(t *testing.T, c *casetest.Case) { runCase(t, c.Archive, nil) })
 }
 
 // runCase runs the sections of a case in order. A later section may use the results of
-// an earlier one.
-func runCase(t *testing.T, archive *txtar.Archive) {
+// an earlier one. If agentCalls is given, calls are made by an agent where they can, and counted.
+func runCase(t *testing.T, archive *txtar.Archive, agentCalls *int) {
 	files, dir, rows := map[string]string{}, "", ""
 	for _, f := range archive.Files {
 		switch {
@@ -46,7 +46,13 @@ func runCase(t *testing.T, archive *txtar.Archive) {
 	if dir == "" {
 		dir = writeProject(t, files)
 	}
-	a := serveApp(t, dir)
+	var a *app
+	if agentCalls == nil {
+		a = serveApp(t, dir)
+	} else {
+		a = serveAgents(t, dir)
+		a.agentCalls = agentCalls
+	}
 	if rows != "" {
 		if _, err := a.db.Superuser(t).Exec(t.Context(), rows); err != nil {
 			t.Fatalf("rows.sql: %v", err)
@@ -115,7 +121,17 @@ func (a *app) exchange(t *testing.T, known variables, title, text string) string
 		}
 	}
 
-	response, got := a.send(t, e.method, path, header, body)
+	var response *http.Response
+	var got string
+	isByAgent := false
+	if a.agentCalls != nil && len(e.wantHeader) == 0 {
+		if response, got, isByAgent = a.sendByAgent(t, e.method, path, header, body); isByAgent {
+			*a.agentCalls++
+		}
+	}
+	if !isByAgent {
+		response, got = a.send(t, e.method, path, header, body)
+	}
 	want := unbroken(e.wantBody)
 	problems := checkHeader(response.Header, e.wantHeader, got)
 	if response.StatusCode != e.status {

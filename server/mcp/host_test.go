@@ -2,8 +2,10 @@ package mcp
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
+	"time"
 )
 
 // modern is the _meta of a message of the newest revision.
@@ -129,5 +131,28 @@ func TestHandle(t *testing.T) {
 	}
 	if _, _, err := host.Handle([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lose"}}`), old); err != lost {
 		t.Errorf("an error of the host: got %v", err)
+	}
+}
+
+// TestCost holds what a message costs above its call to 30 µs: to read a call of a tool and to write its answer of 1 kB.
+func TestCost(t *testing.T) {
+	call := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"getBook","arguments":{"id":"0199"},` + modern + `}}`)
+	answer := []byte(`{"text":"` + strings.Repeat("a line of a page\\n", 55) + `"}`)
+	host := &Host{Name: "Books", Version: "7", Call: func(Call) (Result, error) { return Result{JSON: answer}, nil }}
+	header := &Header{"2026-07-28", "tools/call", "getBook"}
+	best := time.Duration(math.MaxInt64) // the machine may be busy with something else
+	for range 50 {
+		const calls = 100
+		started := time.Now()
+		for range calls {
+			if _, _, err := host.Handle(call, header); err != nil {
+				t.Fatal(err)
+			}
+		}
+		best = min(best, time.Since(started)/calls)
+	}
+	t.Logf("a message costs %s", best)
+	if best > 30*time.Microsecond {
+		t.Errorf("a message costs %s", best)
 	}
 }

@@ -228,7 +228,7 @@ type resolver struct {
 // resolve returns a schema with the components in the place of references. within are the components around it.
 func (r *resolver) resolve(s *release.JSONSchema, within []string) (*release.JSONSchema, error) {
 	if s.IsNever {
-		return s, nil
+		return release.Anything().With("not", release.Anything()), nil // agents that do not know the schema false know this
 	}
 	resolved := release.Anything()
 	if name := s.Component(); slices.Contains(within, name) {

@@ -60,7 +60,7 @@ func texts(list [][]byte) (texts []string) {
 // TestTools compares the tools of a caller who may call everything. A component within itself is among the definitions.
 func TestTools(t *testing.T) {
 	t.Parallel()
-	const book = `{"type":"object","properties":{"id":{"type":"string","description":"of the book"},"no":false},"required":["id"],"additionalProperties":false}`
+	const book = `{"type":"object","properties":{"id":{"type":"string","description":"of the book"},"no":{"not":{}}},"required":["id"],"additionalProperties":false}`
 	want := []string{
 		`{"name":"getBook","description":"Finds a \"book\".\nIt has <pages>.","inputSchema":` + book + `,"annotations":{"readOnlyHint":true}}`,
 		`{"name":"listBook","description":"List book","inputSchema":` + book + `,"annotations":{"readOnlyHint":true}}`,
