@@ -185,10 +185,8 @@ func (x expression) ownColumn(p *expr.Path) pg.Expr {
 		return x.row.id
 	}
 	f := storedAs(field(p.Steps[0]))
-	if f.Computed != nil && x.inlines {
-		if value := x.parts.Inlined(f, alias); value != nil {
-			return value // a generated column cannot read another one
-		}
+	if f.Computed != nil {
+		return x.parts.Column(f, alias, x.inlines) // a generated column cannot read another one
 	}
 	return pg.Col(alias, f.Column)
 }
@@ -226,12 +224,12 @@ func (l *lowering) AggregateColumn(m *model.Model, a *expr.Aggregate, function s
 	return l.aggregateColumn(m, a, function).column
 }
 
-// Inlined is the value of a generated column, nil for a column that triggers keep.
-func (l *lowering) Inlined(f *model.Field, alias string) pg.Expr {
-	if l.derivedBy(f) != nil {
-		return nil
+// Column is the column of a computed field. Its parts come before those that are made of it, so they are found first.
+func (l *lowering) Column(f *model.Field, alias string, inlines bool) pg.Expr {
+	if l.derivedBy(f) == nil && inlines {
+		return l.generated(f, alias)
 	}
-	return l.generated(f, alias)
+	return pg.Col(alias, f.Column)
 }
 
 // aggregateColumn returns the part that holds an aggregate of a row. Behind a to-one it is a copy of that row's part.

@@ -74,8 +74,8 @@ type partColumns interface {
 	PathColumn(m *model.Model, p *expr.Path) string
 	// AggregateColumn is the column of a model's rows that holds a function of other rows.
 	AggregateColumn(m *model.Model, a *expr.Aggregate, function string) string
-	// Inlined is the value of a computed field over the columns of a row, nil if the field is kept in its own column.
-	Inlined(f *model.Field, alias string) pg.Expr
+	// Column is the column of a computed field. inlines asks for what it is generated from, if Postgres generates it.
+	Column(f *model.Field, alias string, inlines bool) pg.Expr
 }
 
 // newExpression prepares to lower expressions over a row, which may be nil.
