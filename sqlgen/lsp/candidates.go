@@ -132,7 +132,7 @@ func (x *index) models(withUnions bool) []*symbol {
 // inputRoots returns the possible beginnings of an input: a field of the action's
 // model, or as the only one of a read or write, and in returns, a message.
 func (x *index) inputRoots(s *cursor) []*symbol {
-	symbols := x.fieldSymbols(ownerName(s))
+	symbols := x.fields(ownerName(s))
 	if kind := s.name(0); kind == "read" || kind == "write" {
 		for _, d := range x.types {
 			if _, isMessage := d.(*syntax.Message); isMessage {
@@ -186,7 +186,7 @@ func apiModelAt(s *cursor) string {
 
 // arguments returns the possible names in the arguments of an attribute.
 func (x *index) arguments(s *cursor) []*symbol {
-	own := func() []*symbol { return x.fieldSymbols(ownerName(s)) }
+	own := func() []*symbol { return x.fields(ownerName(s)) }
 	labels := func(names ...string) []*symbol {
 		if !s.first && !s.isLabel {
 			return nil
@@ -241,36 +241,33 @@ func (x *index) arguments(s *cursor) []*symbol {
 
 // relationFields returns the fields by which the type of a field leads back.
 func (x *index) relationFields(s *cursor) []*symbol {
-	return slices.DeleteFunc(x.fieldSymbols(s.name(1)), func(y *symbol) bool {
-		return x.walkPath(s.name(1), []string{y.name}).typeName != ownerName(s)
-	})
+	return slices.DeleteFunc(slices.Clone(x.fields(s.name(1))), func(y *symbol) bool { return y.typeName != ownerName(s) })
 }
 
 // seen keeps the fields that records can show, or that lead to such fields.
 func seen(symbols []*symbol) []*symbol {
-	var kept []*symbol
-	for _, y := range symbols {
-		if y.unseen {
-			continue
-		}
-		if next := y.next; next != nil {
-			y.next = func() []*symbol { return seen(next()) }
-		}
-		kept = append(kept, y)
-	}
-	return kept
+	return kept(symbols, func(y *symbol) bool { return !y.unseen })
 }
 
 // relations keeps the relations of fields, and of what follows them.
 func relations(symbols []*symbol) []*symbol {
-	var kept []*symbol
+	return kept(symbols, func(y *symbol) bool { return y.next != nil })
+}
+
+// kept keeps some symbols, and of what follows them.
+func kept(symbols []*symbol, keeps func(*symbol) bool) []*symbol {
+	var list []*symbol
 	for _, y := range symbols {
-		if next := y.next; next != nil {
-			kept = append(kept, y)
-			y.next = func() []*symbol { return relations(next()) }
+		if !keeps(y) {
+			continue
 		}
+		of := *y
+		if y.next != nil {
+			of.next = func() []*symbol { return kept(y.next(), keeps) }
+		}
+		list = append(list, &of)
 	}
-	return kept
+	return list
 }
 
 // defaults returns the possible values of a @default.
@@ -357,25 +354,16 @@ func (x *index) inputSymbols(s *cursor) []*symbol {
 	return symbols
 }
 
-// walkPath returns the field that a path from a model leads to, or nil.
-func (x *index) walkPath(owner string, steps []string) *field {
-	if path := x.fieldPath(owner, steps); path != nil {
-		return path[len(path)-1]
-	}
-	return nil
-}
-
 // fieldPath returns the fields that a path from a model names, nil if one is
 // missing.
-func (x *index) fieldPath(owner string, steps []string) []*field {
-	var path []*field
+func (x *index) fieldPath(owner string, steps []string) []*symbol {
+	var path []*symbol
 	for _, step := range steps {
-		fields := x.fields(owner)
-		i := slices.IndexFunc(fields, func(f *field) bool { return f.name == step })
-		if i < 0 {
+		f := named(x.fields(owner), step)
+		if f == nil {
 			return nil
 		}
-		path, owner = append(path, fields[i]), fields[i].typeName
+		path, owner = append(path, f), f.typeName
 	}
 	return path
 }
@@ -402,7 +390,7 @@ func (x *index) declared(s *cursor) *symbol {
 				doc: docText(a.Doc), span: a.Name.Span(), spelling: plainly(a.Name)})
 		}
 	default:
-		symbols = x.fieldSymbols(ownerName(s))
+		symbols = x.fields(ownerName(s))
 	}
 	// The one here, if two declarations have one name.
 	if i := slices.IndexFunc(symbols, func(y *symbol) bool { return y.name == s.word && y.span.Start.Offset == s.start }); i >= 0 {

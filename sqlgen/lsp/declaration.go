@@ -75,7 +75,7 @@ func (x *index) keepArms(r *rewriting, b declaration, to string) {
 		for _, arm := range syntax.ArmsOf(u.Members) {
 			var sets strings.Builder
 			for _, f := range syntax.FieldsOf(u.Members) {
-				source := x.walkPath(arm.Model.Name, []string{f.Name.Name})
+				source := named(x.fields(arm.Model.Name), f.Name.Name)
 				if source == nil || source.column == "" || setsField(arm, f.Name.Name) {
 					continue
 				}
@@ -212,7 +212,7 @@ func modelMarker(d *syntax.Model, brace syntax.Span, text string) string {
 
 // isStored tells whether a field of a model, or its key, has a column.
 func (x *index) isStored(model string, f *syntax.Field) bool {
-	return slices.ContainsFunc(x.fields(model), func(has *field) bool { return has.column != "" && has.spelling.has(f.Name) })
+	return slices.ContainsFunc(x.fields(model), func(has *symbol) bool { return has.column != "" && has.spelling.has(f.Name) })
 }
 
 // installed returns a function that tells whether a database may have the table, column or

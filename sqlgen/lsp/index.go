@@ -1,7 +1,9 @@
 package lsp
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/check"
@@ -18,30 +20,11 @@ type index struct {
 	config   *model.Config
 	types    []syntax.Decl // models, unions, enums and messages
 	roles    []*syntax.Role
-	identity []*field
+	identity []*symbol
 
-	known      map[string][]*field // the fields of models that were asked for
-	referenced []reference         // nil until they are asked for
+	known      map[string][]*symbol // the fields of models that were asked for
+	referenced []reference          // nil until they are asked for
 }
-
-// field is something that a path can name in a row or message.
-type field struct {
-	owner    string
-	name     string
-	typeName string
-	array    bool
-	optional bool
-	unseen   bool // no record shows it
-	doc      string
-	note     string      // how it came to be, if it is not declared
-	column   string      // "" means none
-	span     syntax.Span // where it is declared; the zero Span means built in
-	spelling spelling
-	tree     *syntax.Field // nil if it is not declared
-}
-
-// typeText returns the field's type as a schema writes it.
-func (f *field) typeText() string { return typeText(f.typeName, f.array, f.optional) }
 
 func typeText(name string, array, optional bool) string {
 	if array {
@@ -55,7 +38,7 @@ func typeText(name string, array, optional bool) string {
 
 func newIndex(p *sqlgen.Project) *index {
 	var errs syntax.Errors // said by check
-	x := &index{project: p, config: check.ReadConfig(p.Config, &errs), known: map[string][]*field{}}
+	x := &index{project: p, config: check.ReadConfig(p.Config, &errs), known: map[string][]*symbol{}}
 	for _, f := range p.Files {
 		tree := syntax.Parse(f, &errs)
 		x.files = append(x.files, tree)
@@ -127,7 +110,8 @@ func (x *index) isModel(name string) bool {
 }
 
 // fields returns the fields of a model, union or message, built-in ones included.
-func (x *index) fields(owner string) []*field {
+func (x *index) fields(owner string) []*symbol {
+	var fields []*symbol
 	switch d := x.declaration(owner).(type) {
 	case *syntax.Model:
 		if x.known[owner] == nil {
@@ -135,39 +119,48 @@ func (x *index) fields(owner string) []*field {
 		}
 		return x.known[owner]
 	case *syntax.Union:
-		fields := declaredFields(owner, syntax.FieldsOf(d.Members))
-		for _, b := range []field{{name: "id", typeName: "ID"}, {name: "sourceModel", typeName: "Text"}, {name: "sourceArm", typeName: "Text"}} {
-			b.owner, b.note, b.span = owner, "Every union has it.", d.Name.Span()
-			fields = append(fields, &b)
+		for _, f := range syntax.FieldsOf(d.Members) {
+			fields = append(fields, x.field(owner, declaredField(f), ""))
 		}
-		return fields
+		for _, b := range []symbol{{name: "id", typeName: "ID"}, {name: "sourceModel", typeName: "Text"}, {name: "sourceArm", typeName: "Text"}} {
+			b.span = d.Name.Span()
+			fields = append(fields, x.field(owner, b, "Every union has it."))
+		}
 	case *syntax.Message:
-		return declaredFields(owner, d.Fields)
-	}
-	if owner == "Identity" {
-		return x.identity
-	}
-	return nil
-}
-
-// declaredFields returns fields as they are written.
-func declaredFields(owner string, trees []*syntax.Field) []*field {
-	var fields []*field
-	for _, f := range trees {
-		fields = append(fields, &field{
-			owner:    owner,
-			name:     f.Name.Name,
-			typeName: f.Type.Name,
-			array:    f.Array != nil,
-			optional: f.Optional != nil,
-			unseen:   isUnseen(f),
-			doc:      docText(f.Doc),
-			span:     f.Name.Span(),
-			spelling: plainly(f.Name),
-			tree:     f,
-		})
+		for _, f := range d.Fields {
+			fields = append(fields, x.field(owner, declaredField(f), ""))
+		}
+	case nil:
+		if owner == "Identity" {
+			return x.identity
+		}
 	}
 	return fields
+}
+
+// declaredField is a field as it is written.
+func declaredField(f *syntax.Field) symbol {
+	return symbol{name: f.Name.Name, typeName: f.Type.Name, array: f.Array != nil, optional: f.Optional != nil, unseen: isUnseen(f),
+		doc: docText(f.Doc), span: f.Name.Span(), spelling: plainly(f.Name)}
+}
+
+// field completes the symbol of a field. A note says how it came to be, if it is not declared.
+func (x *index) field(owner string, y symbol, note string) *symbol {
+	y.class, y.detail = classField, y.name+" "+y.typeText()
+	switch {
+	case y.column != "":
+		note += fmt.Sprintf(" Column `%s` of table `app.%s`.", y.column, model.SnakeForm(owner))
+	case x.isModel(owner) && x.isModel(y.typeName):
+		note += fmt.Sprintf(" No column: the key is in table `app.%s`.", model.SnakeForm(y.typeName))
+	}
+	y.doc = paragraphs(y.doc, strings.TrimSpace(note))
+	if y.unseen && owner != "Identity" {
+		y.doc = paragraphs(y.doc, "No record shows it.")
+	}
+	if x.isModel(y.typeName) {
+		y.next = func() []*symbol { return x.fields(y.typeName) }
+	}
+	return &y
 }
 
 // isUnseen tells whether no record shows a declared field.
@@ -177,24 +170,26 @@ func isUnseen(f *syntax.Field) bool {
 }
 
 // modelFields returns the fields of a declared model, with their columns.
-func (x *index) modelFields(m *syntax.Model) []*field {
-	owner := m.Name.Name
-	fields := []*field{{owner: owner, name: "id", typeName: "ID", column: "id", note: "Every row has one.", span: m.Name.Span()}}
-	trees := syntax.FieldsOf(m.Members)
-	for i, f := range declaredFields(owner, trees) {
-		fields = append(fields, f)
-		switch {
-		case !x.isModel(f.typeName):
-			f.column = model.SnakeForm(f.name)
-		case !f.array && x.hasKey(owner, trees[i]):
-			f.column = model.SnakeForm(f.name + "Id")
-			fields = append(fields, &field{owner: owner, name: f.name + "Id", typeName: "ID", optional: f.optional, unseen: f.unseen, column: f.column,
-				note: "The id of `" + f.name + "`.", span: f.span, spelling: asKey(trees[i].Name)})
+func (x *index) modelFields(m *syntax.Model) []*symbol {
+	owner, span := m.Name.Name, m.Name.Span()
+	fields := []*symbol{x.field(owner, symbol{name: "id", typeName: "ID", column: "id", span: span}, "Every row has one.")}
+	for _, f := range syntax.FieldsOf(m.Members) {
+		y := declaredField(f)
+		hasKey := x.isModel(y.typeName) && !y.array && x.hasKey(owner, f)
+		if hasKey {
+			y.column = model.SnakeForm(y.name + "Id")
+		} else if !x.isModel(y.typeName) {
+			y.column = model.SnakeForm(y.name)
+		}
+		fields = append(fields, x.field(owner, y, ""))
+		if hasKey {
+			key := symbol{name: y.name + "Id", typeName: "ID", optional: y.optional, unseen: y.unseen, column: y.column, span: y.span, spelling: asKey(f.Name)}
+			fields = append(fields, x.field(owner, key, "The id of `"+y.name+"`."))
 		}
 	}
 	for _, name := range []string{"createdAt", "updatedAt"} {
-		fields = append(fields, &field{owner: owner, name: name, typeName: "Timestamp", column: model.SnakeForm(name),
-			note: "Set by the database.", span: m.Name.Span()})
+		y := symbol{name: name, typeName: "Timestamp", column: model.SnakeForm(name), span: span}
+		fields = append(fields, x.field(owner, y, "Set by the database."))
 	}
 	return fields
 }
@@ -245,17 +240,17 @@ func relationIdent(f *syntax.Field) *syntax.Ident {
 
 // identityFields returns the fields of Identity: those in a schema without models, and
 // the backlinks of this schema's models.
-func (x *index) identityFields() []*field {
+func (x *index) identityFields() []*symbol {
 	var errs syntax.Errors
 	bare := syntax.Parse(&syntax.Source{Text: []byte("enum Bare { Value }")}, &errs)
 	checked := check.Check([]*syntax.File{bare}, check.Options{Config: x.config}, &errs)
 	if checked == nil {
 		return nil // the configuration takes its names from Identity itself
 	}
-	var fields []*field
+	var fields []*symbol
 	for _, f := range checked.Models[0].Fields {
-		fields = append(fields, &field{owner: "Identity", name: f.Name, typeName: f.Type.String(), optional: f.Optional, unseen: !f.IsShownWithin(), column: f.Column,
-			note: "Every identity has it."})
+		y := symbol{name: f.Name, typeName: f.Type.String(), optional: f.Optional, unseen: !f.IsShownWithin(), column: f.Column}
+		fields = append(fields, x.field("Identity", y, "Every identity has it."))
 	}
 	for _, d := range x.types {
 		for _, f := range syntax.FieldsOf(members(d)) {
@@ -264,13 +259,12 @@ func (x *index) identityFields() []*field {
 				continue
 			}
 			owner := declaredName(d).Name
-			name, spelt := model.Variable(owner), asVariable(declaredName(d))
+			y := symbol{name: model.Variable(owner), typeName: owner, optional: true, span: f.Name.Span(), spelling: asVariable(declaredName(d))}
 			if given := relationIdent(f); given != nil {
-				name, spelt = given.Name, plainly(given)
+				y.name, y.spelling = given.Name, plainly(given)
 			}
-			if !slices.ContainsFunc(fields, func(f *field) bool { return f.name == name }) {
-				fields = append(fields, &field{owner: "Identity", name: name, typeName: owner, optional: true,
-					note: "Leads back from `" + owner + "." + f.Name.Name + "`.", span: f.Name.Span(), spelling: spelt})
+			if named(fields, y.name) == nil {
+				fields = append(fields, x.field("Identity", y, "Leads back from `"+owner+"."+f.Name.Name+"`."))
 			}
 		}
 	}

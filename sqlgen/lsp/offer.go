@@ -172,7 +172,7 @@ func (x *index) required(s *cursor, y *symbol, behind string) string {
 	case s.slot == slotArgument && s.attribute == "orderBy" && s.label == "":
 		more = ": asc"
 	case s.slot == slotArgument && s.attribute == "set" && !s.assigned:
-		more = " = " + x.someValue(y.field)
+		more = " = " + x.someValue(y)
 	}
 	if trimmed := strings.TrimSpace(more); more == "" || strings.HasPrefix(behind, trimmed[:1]) {
 		return ""
@@ -181,8 +181,8 @@ func (x *index) required(s *cursor, y *symbol, behind string) string {
 }
 
 // someValue returns a value that a @set may assign to a field.
-func (x *index) someValue(f *field) string {
-	if f == nil || f.optional {
+func (x *index) someValue(f *symbol) string {
+	if f.typeName == "" || f.optional {
 		return "null"
 	}
 	if e, isEnum := x.declaration(f.typeName).(*syntax.Enum); isEnum && len(e.Values) > 0 {

@@ -26,7 +26,7 @@ func asKey(name *syntax.Ident) spelling {
 }
 
 // flat is the spelling of an input that is given by a path.
-func flat(steps []string, path []*field) spelling {
+func flat(steps []string, path []*symbol) spelling {
 	var s spelling
 	for _, f := range path {
 		s.of = append(s.of, f.spelling.of...)

@@ -21,9 +21,15 @@ type symbol struct {
 	unseen bool             // of a field: no record shows it
 
 	spelling spelling
-	field    *field        // that it names, or nil
+	typeName string // of a field
+	array    bool
+	optional bool
+	column   string        // of a field; "" means none
 	input    *syntax.Input // that it names, or nil
 }
+
+// typeText returns the type of a field as a schema writes it.
+func (y *symbol) typeText() string { return typeText(y.typeName, y.array, y.optional) }
 
 func wordSymbols(list words, c class) []*symbol {
 	var symbols []*symbol
@@ -73,7 +79,7 @@ func (x *index) variable(modelName string) []*symbol {
 		return nil
 	}
 	y := &symbol{name: model.Variable(modelName), class: classValue, detail: model.Variable(modelName) + " " + modelName,
-		doc: "The row of `" + modelName + "`.", next: func() []*symbol { return x.fieldSymbols(modelName) }}
+		doc: "The row of `" + modelName + "`.", next: func() []*symbol { return x.fields(modelName) }}
 	if d := x.declaration(modelName); d != nil {
 		y.span, y.spelling = declaredName(d).Span(), asVariable(declaredName(d))
 	}
@@ -91,7 +97,7 @@ func (x *index) contextSymbol() *symbol {
 			members = append(members, "secrets")
 		}
 		symbols := contextSymbols(members...)
-		named(symbols, "identity").next = func() []*symbol { return x.fieldSymbols("Identity") }
+		named(symbols, "identity").next = func() []*symbol { return x.fields("Identity") }
 		for name, values := range map[string][]string{"env": x.config.Environment, "secrets": x.config.Secrets} {
 			if y := named(symbols, name); y != nil {
 				y.next = func() []*symbol { return configured(values) }
@@ -155,30 +161,6 @@ func valueSymbols(d *syntax.Enum) []*symbol {
 	for _, v := range d.Values {
 		symbols = append(symbols, &symbol{name: v.Name.Name, class: classEnumValue, detail: d.Name.Name + "." + v.Name.Name,
 			doc: docText(v.Doc), span: v.Name.Span(), spelling: plainly(v.Name)})
-	}
-	return symbols
-}
-
-// fieldSymbols returns the symbols of the fields of a model, union or message.
-func (x *index) fieldSymbols(owner string) []*symbol {
-	var symbols []*symbol
-	for _, f := range x.fields(owner) {
-		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span, spelling: f.spelling, field: f, unseen: f.unseen}
-		stored := ""
-		switch {
-		case f.column != "":
-			stored = fmt.Sprintf("Column `%s` of table `app.%s`.", f.column, model.SnakeForm(owner))
-		case x.isModel(owner) && x.isModel(f.typeName):
-			stored = fmt.Sprintf("No column: the key is in table `app.%s`.", model.SnakeForm(f.typeName))
-		}
-		y.doc = paragraphs(f.doc, strings.TrimSpace(f.note+" "+stored))
-		if f.unseen && owner != "Identity" {
-			y.doc = paragraphs(y.doc, "No record shows it.")
-		}
-		if x.isModel(f.typeName) {
-			y.next = func() []*symbol { return x.fieldSymbols(f.typeName) }
-		}
-		symbols = append(symbols, y)
 	}
 	return symbols
 }
