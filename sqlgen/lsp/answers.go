@@ -147,24 +147,20 @@ func (v *view) documentSymbols(documentParams) ([]documentSymbol, error) {
 func (v *view) symbols() []documentSymbol {
 	var symbols []documentSymbol
 	for _, d := range v.file.Decls {
-		switch d := d.(type) {
-		case *syntax.Model:
-			symbols = append(symbols, v.symbol(d.Name, classModel, "model", d, v.memberSymbols(d.Members)))
-		case *syntax.Union:
-			symbols = append(symbols, v.symbol(d.Name, classModel, "union", d, v.memberSymbols(d.Members)))
-		case *syntax.Message:
-			symbols = append(symbols, v.symbol(d.Name, classMessage, "message", d, v.fieldSymbols(d.Fields)))
-		case *syntax.Enum:
-			var values []documentSymbol
-			for _, value := range d.Values {
-				values = append(values, v.symbol(value.Name, classEnumValue, "", value, nil))
-			}
-			symbols = append(symbols, v.symbol(d.Name, classEnum, "enum", d, values))
-		case *syntax.Role:
-			symbols = append(symbols, v.symbol(d.Name, classRole, "role", d, nil))
-		case *syntax.API:
-			symbols = append(symbols, v.symbol(d.Name, classAPI, "api", d, nil))
+		name, keyword, _ := declared(d)
+		if name == nil {
+			continue
 		}
+		children := v.memberSymbols(members(d))
+		switch d := d.(type) {
+		case *syntax.Message:
+			children = v.fieldSymbols(d.Fields)
+		case *syntax.Enum:
+			for _, value := range d.Values {
+				children = append(children, v.symbol(value.Name, classEnumValue, "", value, nil))
+			}
+		}
+		symbols = append(symbols, v.symbol(name, declarationClasses[keyword], keyword, d, children))
 	}
 	return symbols
 }

@@ -51,7 +51,10 @@ func (x *index) roots(s *cursor) []*symbol {
 	case slotType:
 		return x.fieldTypes(s)
 	case slotModel:
-		return x.models(s.keyword == "api")
+		if s.keyword == "api" {
+			return x.models("union")
+		}
+		return x.models()
 	case slotKind:
 		return kinds(isUnion)
 	case slotClause:
@@ -90,56 +93,32 @@ func clauses(s *cursor) []*symbol {
 
 // fieldTypes returns the types that a field or labelled input can have.
 func (x *index) fieldTypes(s *cursor) []*symbol {
-	symbols := wordSymbols(scalarWords, classScalar)
-	inInput := s.block == "actions"
-	for _, d := range x.types {
-		switch d.(type) {
-		case *syntax.Enum:
-		case *syntax.Model:
-			if inInput || s.keyword == "union" {
-				continue
-			}
-		case *syntax.Message:
-			if s.keyword != "message" {
-				continue
-			}
-		default:
-			continue
-		}
-		symbols = append(symbols, x.typeSymbol(d))
-	}
-	if !inInput && s.keyword != "union" {
-		symbols = append(symbols, x.identitySymbol())
+	symbols := append(wordSymbols(scalarWords, classScalar), x.declarationsOf("enum")...)
+	if s.block != "actions" && s.keyword != "union" {
+		symbols = append(symbols, x.models()...)
 	}
 	if s.keyword == "message" {
-		symbols = append(symbols, wordSymbols(anyWord, classScalar)...)
+		symbols = append(symbols, x.messages()...)
 	}
 	return symbols
 }
 
-func (x *index) models(withUnions bool) []*symbol {
-	var symbols []*symbol
-	for _, d := range x.types {
-		_, isModel := d.(*syntax.Model)
-		_, isUnion := d.(*syntax.Union)
-		if isModel || isUnion && withUnions {
-			symbols = append(symbols, x.typeSymbol(d))
-		}
-	}
-	return append(symbols, x.identitySymbol())
+// models returns the models, and declarations of other keywords beside them.
+func (x *index) models(beside ...string) []*symbol {
+	return append(x.declarationsOf(append(beside, "model")...), x.identitySymbol())
+}
+
+// messages returns the types of inputs and results of custom code.
+func (x *index) messages() []*symbol {
+	return append(x.declarationsOf("message"), wordSymbols(anyWord, classScalar)...)
 }
 
 // inputRoots returns the possible beginnings of an input: a field of the action's
 // model, or as the only one of a read or write, and in returns, a message.
 func (x *index) inputRoots(s *cursor) []*symbol {
-	symbols := x.fields(ownerName(s))
+	symbols := slices.Clone(x.fields(ownerName(s)))
 	if kind := s.name(0); kind == "read" || kind == "write" {
-		for _, d := range x.types {
-			if _, isMessage := d.(*syntax.Message); isMessage {
-				symbols = append(symbols, x.typeSymbol(d))
-			}
-		}
-		symbols = append(symbols, wordSymbols(anyWord, classScalar)...)
+		symbols = append(symbols, x.messages()...)
 	}
 	return symbols
 }
@@ -216,7 +195,7 @@ func (x *index) arguments(s *cursor) []*symbol {
 	case at == "permission ":
 		return labels("expression", "roles", "actions")
 	case at == "permission roles":
-		return x.roleSymbols()
+		return x.declarationsOf("role")
 	case at == "permission actions":
 		return kinds(s.keyword == "union")
 	case at == "computed ":
@@ -273,8 +252,8 @@ func kept(symbols []*symbol, keeps func(*symbol) bool) []*symbol {
 // defaults returns the possible values of a @default.
 func (x *index) defaults(s *cursor) []*symbol {
 	symbols := wordSymbols(literalWords, classValue)
-	if _, isEnum := x.declaration(s.name(1)).(*syntax.Enum); isEnum {
-		symbols = append(symbols, x.typeSymbol(x.declaration(s.name(1))))
+	if y := named(x.declarationsOf("enum"), s.name(1)); y != nil {
+		symbols = append(symbols, y)
 	}
 	ctx := wordSymbols(contextWords.only("ctx"), classKeyword)[0]
 	ctx.next = func() []*symbol { return contextSymbols("now Timestamp") }
@@ -306,12 +285,7 @@ func (x *index) expressionRoots(s *cursor) []*symbol {
 	if s.attribute == "computed" {
 		symbols = append(symbols, wordSymbols(aggregateWords, classKeyword)...)
 	}
-	for _, d := range x.types {
-		if _, isEnum := d.(*syntax.Enum); isEnum {
-			symbols = append(symbols, x.typeSymbol(d))
-		}
-	}
-	return append(symbols, wordSymbols(literalWords, classValue)...)
+	return slices.Concat(symbols, x.declarationsOf("enum"), wordSymbols(literalWords, classValue))
 }
 
 // inputSymbols returns the inputs of the action around a place, by their names in
@@ -373,7 +347,11 @@ func (x *index) declared(s *cursor) *symbol {
 	var symbols []*symbol
 	switch {
 	case s.block == "file" || s.keyword == "":
-		symbols = x.declarationSymbols(s.file)
+		for _, d := range s.file.Decls {
+			if declaredName(d) != nil {
+				symbols = append(symbols, declarationSymbol(d))
+			}
+		}
 	case s.block == "actions" && s.isLabel:
 		symbols = x.inputSymbols(s)
 	case s.block == "enum":
@@ -386,8 +364,7 @@ func (x *index) declared(s *cursor) *symbol {
 		}
 	case s.block == "arms":
 		for _, a := range syntax.ArmsOf(members(x.declaration(ownerName(s)))) {
-			symbols = append(symbols, &symbol{name: a.Name.Name, class: classArm, detail: a.Name.Name + " " + a.Model.Name,
-				doc: docText(a.Doc), span: a.Name.Span(), spelling: plainly(a.Name)})
+			symbols = append(symbols, declaredSymbol(a.Name, classArm, a.Name.Name+" "+a.Model.Name, a.Doc))
 		}
 	default:
 		symbols = x.fields(ownerName(s))

@@ -19,7 +19,6 @@ type index struct {
 	files    []*syntax.File
 	config   *model.Config
 	types    []syntax.Decl // models, unions, enums and messages
-	roles    []*syntax.Role
 	identity []*symbol
 
 	known      map[string][]*symbol // the fields of models that were asked for
@@ -43,9 +42,7 @@ func newIndex(p *sqlgen.Project) *index {
 		tree := syntax.Parse(f, &errs)
 		x.files = append(x.files, tree)
 		for _, d := range tree.Decls {
-			switch d := d.(type) {
-			case *syntax.Role:
-				x.roles = append(x.roles, d)
+			switch d.(type) {
 			case *syntax.Model, *syntax.Union, *syntax.Enum, *syntax.Message:
 				x.types = append(x.types, d)
 			}
@@ -75,21 +72,27 @@ func (x *index) declaration(name string) syntax.Decl {
 
 // declaredName returns the name of a declaration, nil for one of a later stage.
 func declaredName(d syntax.Decl) *syntax.Ident {
+	name, _, _ := declared(d)
+	return name
+}
+
+// declared returns the name, the keyword and the comment of a declaration.
+func declared(d syntax.Decl) (name *syntax.Ident, keyword string, doc *syntax.Doc) {
 	switch d := d.(type) {
 	case *syntax.Model:
-		return d.Name
+		return d.Name, "model", d.Doc
 	case *syntax.Union:
-		return d.Name
+		return d.Name, "union", d.Doc
 	case *syntax.Enum:
-		return d.Name
+		return d.Name, "enum", d.Doc
 	case *syntax.Message:
-		return d.Name
+		return d.Name, "message", d.Doc
 	case *syntax.Role:
-		return d.Name
+		return d.Name, "role", d.Doc
 	case *syntax.API:
-		return d.Name
+		return d.Name, "api", d.Doc
 	}
-	return nil
+	return nil, "", nil
 }
 
 // members returns the members of a model or union.

@@ -116,39 +116,45 @@ func configured(names []string) []*symbol {
 	return symbols
 }
 
-func (x *index) roleSymbols() []*symbol {
+// declarationClasses are the classes of declarations, by their keywords.
+var declarationClasses = map[string]class{
+	"model": classModel, "union": classModel, "enum": classEnum, "message": classMessage, "role": classRole, "api": classAPI,
+}
+
+// declarationsOf returns the symbols of declarations in a project that begin with one of some keywords.
+func (x *index) declarationsOf(keywords ...string) []*symbol {
 	var symbols []*symbol
-	for _, r := range x.roles {
-		symbols = append(symbols, roleSymbol(r))
+	for _, f := range x.files {
+		for _, d := range f.Decls {
+			if _, keyword, _ := declared(d); slices.Contains(keywords, keyword) {
+				symbols = append(symbols, declarationSymbol(d))
+			}
+		}
 	}
 	return symbols
 }
 
-func roleSymbol(r *syntax.Role) *symbol {
-	return &symbol{name: r.Name.Name, class: classRole, detail: "role " + r.Name.Name, doc: docText(r.Doc), span: r.Name.Span(), spelling: plainly(r.Name)}
-}
-
-// typeSymbol returns the symbol of a declared type.
-func (x *index) typeSymbol(d syntax.Decl) *symbol {
-	name := declaredName(d)
-	y := &symbol{name: name.Name, span: name.Span(), spelling: plainly(name)}
+// declarationSymbol returns the symbol of a declaration.
+func declarationSymbol(d syntax.Decl) *symbol {
+	name, keyword, doc := declared(d)
+	y := declaredSymbol(name, declarationClasses[keyword], keyword+" "+name.Name, doc)
 	switch d := d.(type) {
 	case *syntax.Model:
-		y.class, y.detail = classModel, "model "+name.Name
-		y.doc = paragraphs(docText(d.Doc), fmt.Sprintf("Table `app.%s`.", model.SnakeForm(name.Name)))
-	case *syntax.Union:
-		y.class, y.detail, y.doc = classModel, "union "+name.Name, docText(d.Doc)
-	case *syntax.Message:
-		y.class, y.detail, y.doc = classMessage, "message "+name.Name, docText(d.Doc)
+		y.doc = paragraphs(y.doc, fmt.Sprintf("Table `app.%s`.", model.SnakeForm(name.Name)))
 	case *syntax.Enum:
 		var values []string
 		for _, v := range d.Values {
 			values = append(values, v.Name.Name)
 		}
-		y.class, y.detail, y.doc = classEnum, "enum "+name.Name+" { "+strings.Join(values, " ")+" }", docText(d.Doc)
+		y.detail += " { " + strings.Join(values, " ") + " }"
 		y.next = func() []*symbol { return valueSymbols(d) }
 	}
 	return y
+}
+
+// declaredSymbol returns the symbol of a declared name.
+func declaredSymbol(name *syntax.Ident, c class, detail string, doc *syntax.Doc) *symbol {
+	return &symbol{name: name.Name, class: c, detail: detail, doc: docText(doc), span: name.Span(), spelling: plainly(name)}
 }
 
 func (x *index) identitySymbol() *symbol {
@@ -159,8 +165,7 @@ func (x *index) identitySymbol() *symbol {
 func valueSymbols(d *syntax.Enum) []*symbol {
 	var symbols []*symbol
 	for _, v := range d.Values {
-		symbols = append(symbols, &symbol{name: v.Name.Name, class: classEnumValue, detail: d.Name.Name + "." + v.Name.Name,
-			doc: docText(v.Doc), span: v.Name.Span(), spelling: plainly(v.Name)})
+		symbols = append(symbols, declaredSymbol(v.Name, classEnumValue, d.Name.Name+"."+v.Name.Name, v.Doc))
 	}
 	return symbols
 }
@@ -173,8 +178,9 @@ func actionSymbol(owner string, a *syntax.Action) *symbol {
 	if a.Returns != nil {
 		detail += " returns " + inputsText(a.Returns)
 	}
-	return &symbol{name: a.Name.Name, class: classAction, detail: detail, span: a.Name.Span(), spelling: plainly(a.Name),
-		doc: paragraphs(docText(a.Doc), fmt.Sprintf("Action of `%s`. Function `api.%s`.", owner, model.SnakeForm(a.Name.Name)))}
+	y := declaredSymbol(a.Name, classAction, detail, a.Doc)
+	y.doc = paragraphs(y.doc, fmt.Sprintf("Action of `%s`. Function `api.%s`.", owner, model.SnakeForm(a.Name.Name)))
+	return y
 }
 
 // inputsText returns inputs as they are written, on one line.
@@ -186,22 +192,4 @@ func inputsText(in *syntax.Inputs) string {
 // paragraphs joins texts that are not empty.
 func paragraphs(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n\n")
-}
-
-// declarationSymbols returns the declarations in a file.
-func (x *index) declarationSymbols(file *syntax.File) []*symbol {
-	var symbols []*symbol
-	for _, d := range file.Decls {
-		switch d := d.(type) {
-		case *syntax.Role:
-			symbols = append(symbols, roleSymbol(d))
-		case *syntax.API:
-			symbols = append(symbols, &symbol{name: d.Name.Name, class: classAPI, detail: "api " + d.Name.Name, doc: docText(d.Doc),
-				span: d.Name.Span(), spelling: plainly(d.Name)})
-		case *syntax.Later:
-		default:
-			symbols = append(symbols, x.typeSymbol(d))
-		}
-	}
-	return symbols
 }
