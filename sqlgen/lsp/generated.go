@@ -79,16 +79,14 @@ func (s *server) compiledIn(key string) (*compilation, error) {
 // that name.
 func partOf(c *sqlgen.Compiled, name string) *pg.Database {
 	part := &pg.Database{Source: c.Database.Source}
-	for _, m := range c.Schema.Models {
-		if m.Name == name {
-			part.Tables = []*pg.Table{c.Database.Table(m.Table)}
-			for _, v := range c.Database.Views {
-				if v.Table == m.Table {
-					part.Views = append(part.Views, v)
-				}
+	if m := modelNamed(c, name); m != nil {
+		part.Tables = []*pg.Table{c.Database.Table(m.Table)}
+		for _, v := range c.Database.Views {
+			if v.Table == m.Table {
+				part.Views = append(part.Views, v)
 			}
-			return part
 		}
+		return part
 	}
 	for _, f := range c.Database.Functions {
 		if strings.HasPrefix(f.Origin.Of, "action "+name+" of ") {
@@ -99,6 +97,15 @@ func partOf(c *sqlgen.Compiled, name string) *pg.Database {
 		return nil
 	}
 	return part
+}
+
+// modelNamed returns the model of a name, or nil.
+func modelNamed(c *sqlgen.Compiled, name string) *model.Model {
+	i := slices.IndexFunc(c.Schema.Models, func(m *model.Model) bool { return m.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return c.Schema.Models[i]
 }
 
 // implementation answers with where a thing is in SQL: an action in its file of custom
@@ -137,11 +144,9 @@ func searched(c *sqlgen.Compiled, b declaration) *regexp.Regexp {
 	if b.action != nil {
 		return regexp.MustCompile(`(?m)^create function api\.(\S*?)\(`)
 	}
-	for _, m := range c.Schema.Models {
-		if b.field != nil && m.Name == declaredName(b.decl).Name {
-			if f := m.Field(b.field.Name.Name); f != nil && f.Column != "" {
-				return regexp.MustCompile(`(?m)^  (` + regexp.QuoteMeta(pg.Ident(f.Column)) + `) `)
-			}
+	if b.field != nil {
+		if _, column := columnOf(c, declaredName(b.decl).Name, b.field.Name.Name); column != nil {
+			return regexp.MustCompile(`(?m)^  (` + regexp.QuoteMeta(pg.Ident(column.Name)) + `) `)
 		}
 	}
 	return regexp.MustCompile(`(?m)^create table (\S+)`)

@@ -40,11 +40,8 @@ func (v *view) inlayHints(p rangeParams) ([]inlayHint, error) {
 }
 
 // columnOf returns the column of a field, nil if it has none.
-func columnOf(c *sqlgen.Compiled, model, field string) (*pg.Table, *pg.Column) {
-	for _, m := range c.Schema.Models {
-		if m.Name != model {
-			continue
-		}
+func columnOf(c *sqlgen.Compiled, modelName, field string) (*pg.Table, *pg.Column) {
+	if m := modelNamed(c, modelName); m != nil {
 		if f := m.Field(field); f != nil && f.Column != "" {
 			table := c.Database.Table(m.Table)
 			return table, table.Column(f.Column)

@@ -76,18 +76,11 @@ type positionParams struct {
 	Position position `json:"position"`
 }
 
-type openParams struct {
-	TextDocument struct {
-		URI     string `json:"uri"`
-		Version int    `json:"version"`
-		Text    string `json:"text"`
-	} `json:"textDocument"`
-}
-
 type changeParams struct {
 	TextDocument struct {
 		URI     string `json:"uri"`
 		Version int    `json:"version"`
+		Text    string `json:"text"` // of a document that is opened
 	} `json:"textDocument"`
 	ContentChanges []contentChange `json:"contentChanges"`
 }

@@ -268,7 +268,7 @@ func (s *server) exit(context.Context, none) (none, error) {
 	return none{}, nil
 }
 
-func (s *server) didOpen(_ context.Context, p openParams) (none, error) {
+func (s *server) didOpen(_ context.Context, p changeParams) (none, error) {
 	key, dir, name, ok := place(p.TextDocument.URI)
 	if !ok {
 		return none{}, nil
