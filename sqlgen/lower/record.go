@@ -253,15 +253,6 @@ func (b *builder) answerResult(result *pg.Variable) {
 	b.step("", &pg.ReturnQuery{Query: &pg.Select{Columns: b.answerColumnsOf(row)}})
 }
 
-// outputs are columns of a query.
-func outputs(values []pg.Expr) []pg.Output {
-	columns := make([]pg.Output, len(values))
-	for i, v := range values {
-		columns[i].Value = v
-	}
-	return columns
-}
-
 // nothingFound tells, right behind a query, that no row was found.
 var nothingFound = pg.Negate(pg.Var("found"))
 
