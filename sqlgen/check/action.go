@@ -25,7 +25,7 @@ type actionDecl struct {
 	embedded       clashes         // paths of @embed
 	embedSpans     []pathSpan
 	setKeys        []setKey
-	allowances     []*allowance // in the order of its @allow
+	allowances
 }
 
 // owner returns the name of the action's model or union.
@@ -297,7 +297,7 @@ func (c *checker) scopeOf(a *actionDecl, place expr.Place) *scope {
 func (c *checker) checkActionAttr(a *actionDecl, at *syntax.Attribute) {
 	switch at.Name.Name {
 	case "allow":
-		c.checkAllow(a, at)
+		c.checkAllow(&a.allowances, actionWarnings(), at)
 	case "where":
 		c.checkWhere(a, at)
 	case "set":

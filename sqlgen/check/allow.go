@@ -13,13 +13,19 @@ type allowance struct {
 	used bool // whether there was such a warning
 }
 
+// allowances are those of an action or a field, in the order of its @allow.
+type allowances []*allowance
+
 // actionWarnings lists the warnings that an action can have.
 func actionWarnings() []syntax.Code {
 	return []syntax.Code{MissingIndex, SlowRule, NoRule, EmbedWidens, FilterWidens, ComputedWidens, LinkWidens, NestedWidens, UnionWidens, HiddenCompared, CursorWidens, UncheckedInline}
 }
 
-// checkAllow reads an @allow.
-func (c *checker) checkAllow(a *actionDecl, at *syntax.Attribute) {
+// fieldWarnings lists those that a field can have.
+func fieldWarnings() []syntax.Code { return []syntax.Code{ComputedBothWays} }
+
+// checkAllow reads an @allow of one of some warnings.
+func (c *checker) checkAllow(a *allowances, possible []syntax.Code, at *syntax.Attribute) {
 	if len(at.Args) == 0 {
 		c.badArguments(at, at.Name.Span())
 	}
@@ -35,19 +41,19 @@ func (c *checker) checkAllow(a *actionDecl, at *syntax.Attribute) {
 		}
 		code := syntax.Code(name.Name)
 		switch {
-		case !slices.Contains(actionWarnings(), code):
-			c.report(AttributeArguments, name.Span(), noActionWarning(name.Name))
+		case !slices.Contains(possible, code):
+			c.report(AttributeArguments, name.Span(), notAllowable(name.Name, possible))
 		case a.allows(code) != nil:
 			c.report(NothingToAllow, name.Span(), allowedTwice(code), note(a.allows(code).span, firstHere(name.Name)))
 		default:
-			a.allowances = append(a.allowances, &allowance{code: code, span: name.Span()})
+			*a = append(*a, &allowance{code: code, span: name.Span()})
 		}
 	}
 }
 
-// allows returns what allows a warning on the action, or nil.
-func (a *actionDecl) allows(code syntax.Code) *allowance {
-	for _, w := range a.allowances {
+// allows returns what allows a warning, or nil.
+func (a allowances) allows(code syntax.Code) *allowance {
+	for _, w := range a {
 		if w.code == code {
 			return w
 		}
@@ -70,10 +76,19 @@ func (c *checker) warnAction(a *actionDecl, code syntax.Code, span syntax.Span, 
 // warnings.
 func (c *checker) checkAllowances() {
 	for _, a := range c.actions {
-		for _, w := range a.allowances {
-			if !w.used {
-				c.report(NothingToAllow, w.span, nothingToAllow(a.Name, w.code))
-			}
+		c.checkUsed(a.Name, a.allowances)
+	}
+	for _, m := range c.models {
+		for _, f := range m.fieldDecls {
+			c.checkUsed(f.Name, f.allowances)
+		}
+	}
+}
+
+func (c *checker) checkUsed(name string, list allowances) {
+	for _, w := range list {
+		if !w.used {
+			c.report(NothingToAllow, w.span, nothingToAllow(name, w.code))
 		}
 	}
 }

@@ -108,6 +108,7 @@ type modelDecl struct {
 // fieldDecl is a field of a model with the tree it comes from.
 type fieldDecl struct {
 	*model.Field
+	allowances
 	tree       *syntax.Field
 	attrs      []*syntax.Attribute // those that are allowed there
 	uniq       bool                // bears @unique itself

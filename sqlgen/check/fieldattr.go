@@ -64,6 +64,8 @@ func (c *checker) checkFieldAttr(f *fieldDecl, a *syntax.Attribute, r *renames) 
 		f.MaxLength = c.limit(a, isText, maxLengthNeedsText(f.Field))
 	case "hidden":
 		c.checkHidden(f, a)
+	case "allow":
+		c.checkAllow(&f.allowances, fieldWarnings(), a)
 	case "maxItems":
 		f.MaxItems = c.limit(a, f.Type.Array && !f.IsRelation(), maxItemsNeedsArray(f.Field))
 	}

@@ -830,13 +830,17 @@ func copiesHere(field string, source *model.Field) string {
 	return fmt.Sprintf("%s is a copy of %s of %s", field, source.Name, source.Model.Name)
 }
 
-func noActionWarning(name string) string {
+func notAllowable(name string, possible []syntax.Code) string {
 	var names []string
-	for _, code := range actionWarnings() {
+	for _, code := range possible {
 		names = append(names, string(code))
 	}
+	suggestion := didYouMean(syntax.Suggest(name, names))
+	if len(names) == 1 {
+		return fmt.Sprintf("@allow takes the warning that a field can have, %s, not %q%s", names[0], name, suggestion)
+	}
 	return fmt.Sprintf("@allow takes warnings that an action can have, such as @allow(FilterWidens), not %q%s: the warnings are %s",
-		name, didYouMean(syntax.Suggest(name, names)), listed(names))
+		name, suggestion, listed(names))
 }
 
 func nothingToAllow(action string, code syntax.Code) string {

@@ -14,7 +14,13 @@ func (c *checker) warnBothWays() {
 	}
 	for i, m := range c.models {
 		for _, other := range c.models[:i] {
-			if f, back := c.computedFrom(m.Model, other.Model), c.computedFrom(other.Model, m.Model); f != nil && back != nil {
+			f, back := c.computedFrom(m.Model, other.Model), c.computedFrom(other.Model, m.Model)
+			if f == nil || back == nil {
+				continue
+			}
+			if w := slices.Concat(c.fields[f].allowances, c.fields[back].allowances).allows(ComputedBothWays); w != nil {
+				w.used = true
+			} else {
 				c.warn(ComputedBothWays, back.Computed.Span, computedBothWays(back, f), note(f.Computed.Span, computedHere(f.Name)))
 			}
 		}

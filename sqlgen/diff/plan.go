@@ -165,8 +165,14 @@ func ParseBackfill(text string) (Backfill, error) {
 // String writes a backfill as ParseBackfill reads it.
 func (b Backfill) String() string { return b.name() + " = " + b.Value }
 
-// Expression is the value in brackets, which make it one expression, or an error.
-func (b *Backfill) Expression() string { return "(" + b.Value + ")" }
+// Expression is the value in brackets, which make it one expression, or an error. No comment at its end reaches the
+// bracket.
+func (b *Backfill) Expression() string {
+	if strings.Contains(b.Value, "--") {
+		return "(" + b.Value + "\n)"
+	}
+	return "(" + b.Value + ")"
+}
 
 // name is the display name of a backfill: post.slug.
 func (b Backfill) name() string { return b.Table + "." + b.Column }

@@ -528,7 +528,7 @@ var changes = []change{
 		old:       wrap("title Text?", "", ""),
 		new:       wrap("title Text", "", ""),
 		rows:      "insert into app.post (title) values ('a'), (null)",
-		backfills: []diff.Backfill{{Table: "post", Column: "title", Value: "'untitled'"}},
+		backfills: []diff.Backfill{{Table: "post", Column: "title", Value: "'untitled' -- for now"}},
 		asks:      "select string_agg(title, ' ' order by title) from app.post",
 		answers:   "a untitled",
 	},

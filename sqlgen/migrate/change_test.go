@@ -77,6 +77,7 @@ func TestChanges(t *testing.T) {
 		{"optional field", changeOf("", "", ""), changeOf("note Text?", "", ""), nil, nil, 1, "note is null"},
 		{"field with default", changeOf("", "", ""), changeOf("count Number @default(3)", "", ""), nil, nil, 2, "count = 3"},
 		{"required field with backfill", changeOf("", "", ""), changeOf("slug Text", "", ""), nil, []string{"post.slug = upper(title)"}, 2, "slug = 'A'"},
+		{"required field with a backfill and a comment", changeOf("", "", ""), changeOf("slug Text", "", ""), nil, []string{"post.slug = upper(title) -- for now"}, 2, "slug = 'A'"},
 		{"required relation with backfill", changeOf("", "", ""), changeOf("author Author", "", ""), nil,
 			[]string{"post.author_id = (select min(id) from app.author)"}, 2, "author_id is not null"},
 		{"field made required", changeOf("note Text?", "", ""), changeOf("note Text", "", ""), nil, []string{"post.note = coalesce(note, 'x')"}, 2, "note = 'x'"},
