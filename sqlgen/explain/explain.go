@@ -124,11 +124,10 @@ type call struct {
 // Explain explains a call. It only reads, in a transaction whose role may read the
 // views of schema related.
 func Explain(ctx context.Context, tx pgx.Tx, s *model.Schema, r Request) (*Explanation, error) {
-	body := "{}"
-	if len(r.Input) > 0 {
-		body = string(r.Input)
+	if len(r.Input) == 0 {
+		r.Input = json.RawMessage("{}")
 	}
-	c := &call{ctx: ctx, tx: tx, request: r, action: r.Action, schema: s, questions: lower.Questions(r.Action, body)}
+	c := &call{ctx: ctx, tx: tx, request: r, action: r.Action, schema: s, questions: lower.Questions(r.Action)}
 	e := &Explanation{
 		Action: r.Action.Name, Kind: r.Action.Kind,
 		Rules: []Rule{}, Validations: []Validation{}, Rows: []Row{}, Notes: []string{},
@@ -393,7 +392,7 @@ func (c *call) list(e *Explanation) (err error) {
 	if c.request.Row != "" {
 		return c.explainNamed(e)
 	}
-	conditions, err := c.rows(c.questions[0].Conditions())
+	conditions, err := c.rows(c.questions[0].Conditions(), string(c.request.Input))
 	if err != nil {
 		return err
 	}

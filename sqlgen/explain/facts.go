@@ -163,7 +163,7 @@ func expressionsOf(r *model.Rule) []expr.Node {
 
 // facts asks the database.
 func (c *call) facts(s *statement) ([]facts, error) {
-	rows, err := c.rows(s.query)
+	rows, err := c.rows(s.query, string(c.request.Input))
 	var list []facts
 	for _, values := range rows {
 		f := facts{}
@@ -175,9 +175,10 @@ func (c *call) facts(s *statement) ([]facts, error) {
 	return list, err
 }
 
-// rows returns the rows of a query.
-func (c *call) rows(q *pg.Select) ([][]any, error) {
-	rows, err := c.tx.Query(c.ctx, emit.Expr(&pg.Subquery{Query: q}), pgx.QueryExecModeExec)
+// rows returns the rows of a query. It is planned for its arguments.
+func (c *call) rows(q *pg.Select, arguments ...any) ([][]any, error) {
+	arguments = append([]any{pgx.QueryExecModeExec}, arguments...)
+	rows, err := c.tx.Query(c.ctx, emit.Expr(&pg.Subquery{Query: q}), arguments...)
 	if err != nil {
 		return nil, fmt.Errorf("ask the database: %w", err)
 	}

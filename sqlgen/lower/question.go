@@ -26,10 +26,11 @@ type Question struct {
 // sentInputs is the alias of the row with the inputs of the request. No table has this name.
 const sentInputs = "call__inputs"
 
-// Questions returns a question for each arm of the action's union, or one for its model. They are about a request.
-func Questions(a *model.Action, request string) []Question {
+// Questions returns a question for each arm of the action's union, or one for its model. Their statements take the
+// request as parameter.
+func Questions(a *model.Action) []Question {
 	b := &builder{action: a, model: a.Model, table: tableOf(a), values: map[*model.Input]pg.Expr{}}
-	body := &pg.Select{Columns: []pg.Output{{Value: pg.As(pg.Str(request), "jsonb"), As: "input"}}}
+	body := &pg.Select{Columns: []pg.Output{{Value: pg.Lit("$1::jsonb"), As: "input"}}}
 	sent := &pg.Select{Columns: []pg.Output{{Value: input, As: "input"}}, From: &pg.SubqueryRef{Query: body, Alias: "request"}}
 	send := func(value pg.Expr) pg.Expr {
 		name := fmt.Sprint("value_", len(sent.Columns))
