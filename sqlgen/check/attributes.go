@@ -156,9 +156,9 @@ func attributeRules() []attributeRule {
 			"update renamePost(id, name: Text) @function", ""},
 			modelActions(), false},
 		{Attribute{"allow", "@allow(FilterWidens)",
-			"Suppresses a warning about the action or the field. `sternpost permissions` still lists it if it is about access.",
+			"Suppresses a warning about the action, or the computed field. `sternpost permissions` still lists it if it is about access.",
 			"list listAll() { @allow(NoRule) }", "(NoRule)"},
-			append(anyAction(), anyField()...), false},
+			append(anyAction(), onScalar, onToOne, onUntyped), false},
 	}
 }
 

@@ -65,6 +65,10 @@ func (c *checker) checkFieldAttr(f *fieldDecl, a *syntax.Attribute, r *renames) 
 	case "hidden":
 		c.checkHidden(f, a)
 	case "allow":
+		if !f.isComputed() {
+			c.report(MisplacedAttribute, a.Name.Span(), misplacedAttribute("allow", onUntyped))
+			return
+		}
 		c.checkAllow(&f.allowances, fieldWarnings(), a)
 	case "maxItems":
 		f.MaxItems = c.limit(a, f.Type.Array && !f.IsRelation(), maxItemsNeedsArray(f.Field))

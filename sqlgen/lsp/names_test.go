@@ -183,7 +183,7 @@ func TestCompletion(t *testing.T) {
 		{"what is allowed while the project has errors", actions("get bad(nothing) list listPosts() { @allow(¦) }"),
 			"MissingIndex NoRule EmbedWidens FilterWidens ComputedWidens LinkWidens NestedWidens UnionWidens HiddenCompared SlowRule CursorWidens UncheckedInline"},
 		{"deletion of an optional one", "model A { fields { p Person? @onDelete(¦) } }", "cascade restrict setNull"},
-		{"attribute that excludes another", "model A { fields { x Number @computed(1) @¦ } }", "unique index renamed hidden"},
+		{"attribute that excludes another", "model A { fields { x Number @computed(1) @¦ } }", "unique index renamed hidden allow"},
 		{"field behind its @sequence", "model A { fields { x Text @sequence(\"A\") @¦ } }", "renamed"},
 		{"computed from itself", "model A { fields { x Number y Number @computed(a.z) z Number @computed(a.¦) } }", "id x createdAt updatedAt"},
 		{"path of a sum", "model A { fields { bs B[] n Number @computed(SUM(a.bs.¦)) } } model B { fields { x Number t Text a A } }", "x a"},
