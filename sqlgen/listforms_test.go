@@ -171,7 +171,9 @@ func (c *formsCall) choose(r *rand.Rand) {
 		c.compare = byDue
 	case (c.list == "listCrews" || c.list == "listTeams") && r.IntN(3) == 0:
 		c.order = `,"orderBy":[{"rank":"desc"}]`
-		c.compare = func(a, b formsTask) int { return cmp.Or(cmp.Compare(b.rank, a.rank), b.at.Compare(a.at), strings.Compare(b.id, a.id)) }
+		c.compare = func(a, b formsTask) int {
+			return cmp.Or(cmp.Compare(b.rank, a.rank), b.at.Compare(a.at), strings.Compare(b.id, a.id))
+		}
 	}
 }
 

@@ -3,7 +3,8 @@
 -- request. Statements take the values of a request from parameters: $1 is the filter, $2 the position, and $3 are the
 -- values of the caller, `own`.
 --
---   sources    where rows come from, each with the condition of the rules on one row
+--   sources    where rows come from
+--   rules      the condition of the rules on one row of each source
 --   is_open    whether the rules admit all rows
 --   ways       the ways in which the rules admit rows otherwise, from the caller outwards; a row may come in several
 --   found_by   the fields of the filter whose rows an index may find
@@ -23,7 +24,8 @@ create or replace function platform.pick_page(
   alias text,
   picked text,
   filter text,
-  sources platform.way[],
+  sources text[],
+  rules text[] default '{}',
   is_open boolean default true,
   ways platform.way[] default '{}',
   own text[] default '{}',
@@ -48,6 +50,10 @@ declare
   v_is_found boolean := coalesce(v_filter ?| found_by, false);
   v_is_fenced boolean := not is_open and (v_is_found or input ?| '{orderBy,totalCount}');
   v_table text := quote_ident(alias);
+  v_sources platform.way[] := array(
+    select row(source, array[case when is_open then 'true' else rule end], null, null, null)::platform.way
+    from unnest(sources, rules) as listed (source, rule)
+  );
   v_ranges text[] := '{true}';
   v_before text[];
   v_range text;
@@ -58,8 +64,7 @@ declare
   v_rows text[] := '{}';
 begin
   if is_open then
-    sources := array(select row(source, '{true}', null, null, null)::platform.way from unnest(sources));
-    ways := sources;
+    ways := v_sources;
   end if;
 
   if input->'totalCount' = 'true' then
@@ -74,10 +79,10 @@ begin
     v_ranges := platform.ranges_beyond(keys, v_is_backwards, v_position);
     v_before := platform.ranges_beyond(keys, not v_is_backwards, v_position);
     foreach v_query in array array[
-        platform.merged_sql(sources, alias, '', filter, false, ' and ' || platform.at_sql(keys, v_position), word => ' union all '),
+        platform.merged_sql(v_sources, alias, '', filter, false, ' and ' || platform.at_sql(keys, v_position), word => ' union all '),
         case when near is not null then
           'select from (' || platform.stretch_sql(
-            sources, alias, v_columns, filter, v_before[1], platform.order_sql(keys, not v_is_backwards)) || ') as nearest where list__mine'
+            v_sources, alias, v_columns, filter, v_before[1], platform.order_sql(keys, not v_is_backwards)) || ') as nearest where list__mine'
         end
       ]
       || array(
@@ -104,7 +109,7 @@ begin
   end if;
   while near[1] <= near[2] loop
     execute 'select array(select case when list__place < $4 then ' || picked || ' end from ('
-        || platform.stretch_sql(sources, alias, v_columns, filter, v_ranges[1] || bounds, v_order)
+        || platform.stretch_sql(v_sources, alias, v_columns, filter, v_ranges[1] || bounds, v_order)
         || ') as ' || v_table || ' where list__mine or list__place = $4 order by ' || v_order || ' limit $5)'
       into v_rows
       using v_filter, v_position, own, near[1], v_size + v_offset;
@@ -140,8 +145,8 @@ end;
 $$;
 
 comment on function platform.pick_page(
-  jsonb, platform.sort_key[], text, text, text, platform.way[], boolean, platform.way[], text[], text[], text[], regclass[], bigint[], text
+  jsonb, platform.sort_key[], text, text, text, text[], text[], boolean, platform.way[], text[], text[], text[], regclass[], bigint[], text
 ) is 'The rows of a page of a list.';
 grant execute on function platform.pick_page(
-  jsonb, platform.sort_key[], text, text, text, platform.way[], boolean, platform.way[], text[], text[], text[], regclass[], bigint[], text
+  jsonb, platform.sort_key[], text, text, text, text[], text[], boolean, platform.way[], text[], text[], text[], regclass[], bigint[], text
 ) to sternpost_caller, sternpost_code;

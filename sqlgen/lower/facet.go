@@ -105,7 +105,7 @@ func (g *generalList) findFacets() []pg.Expr {
 			query.Prefix = " union all "
 		}
 		queries = append(queries, query)
-		allowed = append(allowed, t.source(s, pg.True()))
+		allowed = append(allowed, t.row(s, []pg.Expr{pg.True()}))
 		if b.judgesRows() {
 			for _, w := range b.admission(s).ways {
 				ways = append(ways, t.row(s, w.apart))

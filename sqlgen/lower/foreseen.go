@@ -184,9 +184,7 @@ func (f foreseenList) own(w way, condition pg.Expr, isFenced bool) []*pg.Select 
 	case isFenced:
 		var queries []*pg.Select
 		for _, c := range w.apart {
-			all := []pg.Output{{Value: allColumns(table)}}
-			rows := &pg.Select{Columns: all, From: from, Where: pg.AllOf(c, condition), Offset: pg.Lit("0")}
-			queries = append(queries, f.first(&pg.SubqueryRef{Alias: table, Query: rows}, columns, f.keyset(), nil))
+			queries = append(queries, &pg.Select{Columns: columns, From: from, Where: pg.AllOf(f.keyset(), c, condition), Offset: pg.Lit("0")})
 		}
 		return queries
 	case w.oneOf == nil:
@@ -211,7 +209,7 @@ func (f foreseenList) page(columns []pg.Output, condition pg.Expr, isFenced bool
 	for _, w := range f.ways {
 		queries = append(queries, f.own(w, condition, isFenced)...)
 	}
-	if len(queries) > 1 {
+	if len(queries) > 1 || isFenced {
 		return f.first(&pg.UnionRef{Alias: f.b.table, Queries: queries}, columns, nil, nil)
 	}
 	q := queries[0]

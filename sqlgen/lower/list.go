@@ -158,7 +158,7 @@ func (g *generalList) filterBy(wheres []*model.Where) {
 // rules admit them, and why it begins where it does.
 func (g *generalList) findRows() (arguments []pg.Expr, from string) {
 	b, a, t := g.b, g.b.action, text{}
-	var sources, ways, tables []pg.Expr
+	var sources, rules, ways, tables []pg.Expr
 	var all []way
 	for _, s := range sourcesOf(a) {
 		admitted := admission{rule: pg.True()}
@@ -166,7 +166,7 @@ func (g *generalList) findRows() (arguments []pg.Expr, from string) {
 			admitted = b.admission(s)
 			b.lookUpValues(admitted.ways, sizeOfPage)
 		}
-		sources = append(sources, t.source(s, admitted.rule))
+		sources, rules = append(sources, s.text()), append(rules, t.byRow(admitted.rule))
 		tables = append(tables, pg.Str(pg.Qualified(appSchema, s.model.Table)))
 		for _, w := range admitted.ways {
 			if !pg.IsFalse(w.condition) {
@@ -176,13 +176,13 @@ func (g *generalList) findRows() (arguments []pg.Expr, from string) {
 		all = append(all, admitted.ways...)
 	}
 	if !b.judgesRows() {
-		return []pg.Expr{wayArray(sources...)}, whereFrom(nil)
+		return []pg.Expr{&pg.Array{Elements: sources}}, whereFrom(nil)
 	}
 	if len(ways) == 0 {
-		ways = []pg.Expr{t.source(sourcesOf(a)[0], pg.False())}
+		ways = []pg.Expr{t.row(sourcesOf(a)[0], []pg.Expr{pg.False()})}
 	}
 	arguments = []pg.Expr{
-		wayArray(sources...), b.early.holds, wayArray(ways...), t.array(), pg.Str(g.foundBy()), pg.Str(g.walked()),
+		&pg.Array{Elements: sources}, &pg.Array{Elements: rules}, b.early.holds, wayArray(ways...), t.array(), pg.Str(g.foundBy()), pg.Str(g.walked()),
 		pg.As(&pg.Array{Elements: tables}, "regclass[]"),
 	}
 	return append(arguments, g.near(all)...), whereFrom(all)
@@ -329,22 +329,11 @@ func (g *generalList) readAtOnce(keys pg.Expr, pick []pg.Statement) pg.Statement
 // readArms picks the rows of a page of a union, and reads them.
 func (b *builder) readArms(comment string, page pg.Expr, rows string) {
 	picked := b.own("v_picked", "text[]", nil)
-	ids, numbers := b.own("v_ids", "text[]", nil), b.own("v_arms", "bigint[]", nil)
-	row := pg.Col("page", "picked")
-	// Parts are taken before rows are read: under row security Postgres cannot search an index for a value that a
-	// function makes of a text.
-	part := func(value pg.Expr) pg.Expr {
-		from := &pg.CallRef{Call: pg.Fn("unnest", picked), Alias: "page", Columns: []string{"picked"}}
-		return &pg.ArrayOf{Query: &pg.Select{Columns: []pg.Output{{Value: value}}, From: from}}
-	}
 	b.step(comment, &pg.Assign{Variable: picked, Value: page})
-	b.step("The first rows of all arms are the page. They are read under row security.",
-		&pg.Assign{Variable: numbers, Value: part(pg.As(pg.Fn("split_part", row, pg.Str(":"), pg.Lit("1")), "bigint"))},
-		&pg.Assign{Variable: ids, Value: part(pg.Fn("substr", row, pg.Op(pg.Fn("strpos", row, pg.Str(":")), "+", pg.Lit("1"))))},
-		&pg.ReturnQuery{Query: &pg.Select{
-			Columns: []pg.Output{{Value: allColumns(b.table)}},
-			From:    &pg.CallRef{Call: pg.Fn(pg.Qualified(apiSchema, rows), ids, numbers), Alias: b.table},
-		}})
+	b.step("The first rows of all arms are the page. They are read under row security.", &pg.ReturnQuery{Query: &pg.Select{
+		Columns: []pg.Output{{Value: allColumns(b.table)}},
+		From:    &pg.CallRef{Call: pg.Fn(pg.Qualified(apiSchema, rows), picked), Alias: b.table},
+	}})
 	b.requireCallerOfPage(nothingFound)
 }
 
@@ -352,9 +341,16 @@ func (b *builder) readArms(comment string, page pg.Expr, rows string) {
 const placeColumn = "list__place"
 
 // rowsFunction is the function that reads the picked rows of a union's list, arm by arm, in the order in which they were
-// picked: it is given their ids and the numbers of their arms.
+// picked. It takes ids and numbers of arms apart before it reads rows: under row security Postgres cannot search an index
+// for a value that a function makes of a text.
 func (b *builder) rowsFunction(name string) *pg.Function {
-	a := b.action
+	a, text := b.action, pg.Col("page", "picked")
+	part := func(name, typ string, value pg.Expr) *pg.Variable {
+		from := &pg.CallRef{Call: pg.Fn("unnest", pg.Var("v_picked")), Alias: "page", Columns: []string{"picked"}}
+		return &pg.Variable{Name: name, Type: typ, Initial: &pg.ArrayOf{Query: &pg.Select{Columns: []pg.Output{{Value: value}}, From: from}}}
+	}
+	ids := part("v_ids", "text[]", pg.Fn("substr", text, pg.Op(pg.Fn("strpos", text, pg.Str(":")), "+", pg.Lit("1"))))
+	numbers := part("v_arms", "bigint[]", pg.As(pg.Fn("split_part", text, pg.Str(":"), pg.Lit("1")), "bigint"))
 	columns := append(unionColumns(a.Union), pg.Output{Value: pg.Col(b.table, armColumn)})
 	read := columns
 	if !slices.ContainsFunc(armsOf(a.Union), func(arm arm) bool { return arm.lookedAt() != nil }) {
@@ -363,7 +359,7 @@ func (b *builder) rowsFunction(name string) *pg.Function {
 	var all *pg.Select
 	for _, arm := range armsOf(a.Union) {
 		page := rowAlias("page", a)
-		call := pg.Fn("unnest", pg.Var("v_ids"), pg.Var("v_arms"))
+		call := pg.Fn("unnest", ids, numbers)
 		rows := &pg.Select{
 			Columns: append(slices.Clone(read), pg.Output{Value: pg.Col(page, "place"), As: placeColumn}),
 			From:    &pg.CallRef{Call: call, Ordinality: true, Alias: page, Columns: []string{"id", "number", "place"}},
@@ -382,8 +378,9 @@ func (b *builder) rowsFunction(name string) *pg.Function {
 	query := &pg.Select{
 		Columns: columns, From: &pg.SubqueryRef{Alias: b.table, Query: all}, OrderBy: []pg.Order{{Value: pg.Col(b.table, placeColumn)}},
 	}
-	return b.beside(name, "rows of all arms", "the picked rows of all arms", b.fn.Returns,
-		[]pg.Argument{{Name: "v_ids", Type: "text[]"}, {Name: "v_arms", Type: "bigint[]"}}, query)
+	fn := b.beside(name, "rows of all arms", "the picked rows of all arms", b.fn.Returns, []pg.Argument{{Name: "v_picked", Type: "text[]"}}, query)
+	fn.Variables = []*pg.Variable{ids, numbers}
+	return fn
 }
 
 // beside is a function that the function of a union's list calls.

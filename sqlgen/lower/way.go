@@ -466,19 +466,24 @@ type text struct {
 // wayArray is an array of ways as the functions of the platform take them.
 func wayArray(ways ...pg.Expr) pg.Expr { return pg.As(&pg.Array{Elements: ways}, "platform.way[]") }
 
-// row is a way, its conditions as a whole and, if it has a column that leads, the rest.
+// row is a way, its conditions as a whole and, if it has a column that leads, the rest. With one value of the caller, the
+// rest has the condition.
 func (t *text) row(s source, conditions []pg.Expr, rest ...pg.Expr) pg.Expr {
-	condition := &pg.Array{}
-	for _, c := range conditions {
-		condition.Elements = append(condition.Elements, &pg.Fragment{Value: t.inText(c)})
+	whole := pg.Expr(pg.Null())
+	if conditions != nil {
+		array := &pg.Array{}
+		for _, c := range conditions {
+			array.Elements = append(array.Elements, &pg.Fragment{Value: t.inText(c)})
+		}
+		whole = array
 	}
 	rest = append(rest, pg.Null(), pg.Null(), pg.Null())[:3]
-	return &pg.Row{Values: append([]pg.Expr{s.text(), condition}, rest...)}
+	return &pg.Row{Values: append([]pg.Expr{s.text(), whole}, rest...)}
 }
 
-// source is where rows come from, with the condition of the rules on one of them. Postgres looks for the rows of each
-// sub-select when it comes to a row, and does not gather all of the caller's before.
-func (t *text) source(s source, rule pg.Expr) pg.Expr {
+// byRow is the condition of the rules on one row. Postgres looks for the rows of each sub-select when it comes to a row,
+// and does not gather all of the caller's before.
+func (t *text) byRow(rule pg.Expr) pg.Expr {
 	var byRow func(e pg.Expr) pg.Expr
 	byRow = func(e pg.Expr) pg.Expr {
 		exists, ok := e.(*pg.Exists)
@@ -489,7 +494,7 @@ func (t *text) source(s source, rule pg.Expr) pg.Expr {
 		q.Where, q.Offset = pg.Replace(q.Where, byRow), pg.Lit("0")
 		return &pg.Exists{Query: &q}
 	}
-	return t.row(s, []pg.Expr{pg.Replace(rule, byRow)})
+	return &pg.Fragment{Value: t.inText(pg.Replace(rule, byRow))}
 }
 
 // way is a way of the rules.
@@ -500,7 +505,7 @@ func (t *text) way(s source, w way) pg.Expr {
 	column := w.lead.(*pg.ColumnRef)
 	lead := pg.Expr(pg.Str(pg.Ident(column.Table) + "." + pg.Ident(column.Name)))
 	if w.oneOf == nil {
-		return t.row(s, w.apart, lead, &pg.Fragment{Value: t.inText(pg.AllOf(w.behind(w.value), w.others))})
+		return t.row(s, nil, lead, &pg.Fragment{Value: t.inText(pg.AllOf(w.behind(w.value), w.others))})
 	}
 	if w.isMany != nil {
 		lead = &pg.Case{Whens: []pg.When{{Condition: pg.Negate(w.isMany), Result: lead}}}
