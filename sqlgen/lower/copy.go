@@ -142,18 +142,13 @@ func (l *lowering) linkOf(p *part, row string) pg.Expr {
 
 // copyLate reads the copies of a row that was inserted before those that it refers to. These are new, or locked already.
 func copyLate(m *model.Model, copies []*part, id *pg.Variable) []pg.Statement {
-	update := &pg.Update{Schema: appSchema, Table: m.Table}
-	var differ []pg.Expr
-	for _, p := range copies {
-		value := p.whole()
+	value := func(p *part) pg.Expr {
 		if p.notNull {
-			value = pg.Fn("coalesce", value, p.neutral)
+			return pg.Fn("coalesce", p.whole(), p.neutral)
 		}
-		update.Set = append(update.Set, pg.Assignment{Column: p.column, Value: value})
-		differ = append(differ, pg.Op(pg.Col(m.Table, p.column), "is distinct from", value))
+		return p.whole()
 	}
-	update.Where = pg.AllOf(pg.Eq(pg.Col(m.Table, "id"), id), pg.AnyOf(differ...))
-	return []pg.Statement{update, &pg.Return{Value: pg.Null()}}
+	return []pg.Statement{writeParts(m, copies, value, nil, pg.Eq(pg.Col(m.Table, "id"), id)), &pg.Return{Value: pg.Null()}}
 }
 
 // copyStrength is how the row that copies are read from is locked. Where a change of the copying rows leads back to it,

@@ -206,8 +206,10 @@ func (k *keeper) function() *pg.Function {
 	k.truncated(steps)
 	k.lockAll(steps)
 	for _, s := range steps {
-		statements := k.step(s)
+		statements := k.readAgain(s)
 		switch {
+		case s.isMoved:
+			statements = k.move(s)
 		case s.isCopied && k.carries():
 			statements = []pg.Statement{pg.IfThen(isUpdate, statements...)}
 		case s.isOwn(k.model):
@@ -252,14 +254,7 @@ func (k *keeper) truncated(steps []*keepStep) {
 		if s.isCopied || s.isOwn(k.model) {
 			continue
 		}
-		update := &pg.Update{Schema: appSchema, Table: s.to.Table}
-		var differ []pg.Expr
-		for _, p := range s.parts {
-			update.Set = append(update.Set, pg.Assignment{Column: p.column, Value: p.start()})
-			differ = append(differ, pg.Op(pg.Col(s.to.Table, p.column), "is distinct from", p.start()))
-		}
-		update.Where = pg.AnyOf(differ...)
-		statements = append(statements, update)
+		statements = append(statements, writeParts(s.to, s.parts, (*part).start, nil, nil))
 	}
 	if statements != nil {
 		statements = append(statements, &pg.Return{Value: pg.Null()})
@@ -267,15 +262,19 @@ func (k *keeper) truncated(steps []*keepStep) {
 	}
 }
 
-// step finds the rows that a step concerns, and writes them, if there are any: its writes call triggers again.
-func (k *keeper) step(s *keepStep) []pg.Statement {
-	if s.isMoved {
-		return k.move(s)
+// writeParts gives parts of rows their values, in rows where these differ.
+func writeParts(m *model.Model, parts []*part, value func(*part) pg.Expr, from pg.From, where pg.Expr) *pg.Update {
+	update := &pg.Update{Schema: appSchema, Table: m.Table, From: from}
+	var differ []pg.Expr
+	for _, p := range parts {
+		update.Set = append(update.Set, pg.Assignment{Column: p.column, Value: value(p)})
+		differ = append(differ, pg.Op(pg.Col(m.Table, p.column), "is distinct from", value(p)))
 	}
-	return k.readAgain(s)
+	update.Where = pg.AllOf(where, pg.AnyOf(differ...))
+	return update
 }
 
-// rows selects values of the rows of a table in a statement under a name; sign tells whether they are there after it.
+// rows selects values of the rows of a statement under a name.
 func (k *keeper) rows(name string, values ...pg.Output) *pg.Select {
 	return &pg.Select{Columns: values, From: &pg.TableRef{Name: name, Alias: k.model.Table}}
 }
@@ -363,14 +362,11 @@ func (k *keeper) readAgain(s *keepStep) []pg.Statement {
 		Columns: []pg.Output{{Value: pg.Col(s.to.Table, "id")}}, From: pg.Ref(appSchema, s.to.Table),
 		Where: isAnyOf(s.to.Table, s.match, k.ids), Offset: pg.Lit("0"), // or each value would be read twice, to compare it and to set it
 	}
-	update := &pg.Update{Schema: appSchema, Table: s.to.Table, From: &pg.SubqueryRef{Query: read, Alias: source}}
-	var differ []pg.Expr
 	for _, p := range s.parts {
 		read.Columns = append(read.Columns, pg.Output{Value: p.whole(), As: p.column})
-		update.Set = append(update.Set, pg.Assignment{Column: p.column, Value: pg.Col(source, p.column)})
-		differ = append(differ, pg.Op(pg.Col(s.to.Table, p.column), "is distinct from", pg.Col(source, p.column)))
 	}
-	update.Where = pg.AllOf(pg.Eq(pg.Col(s.to.Table, "id"), pg.Col(source, "id")), pg.AnyOf(differ...))
+	update := writeParts(s.to, s.parts, func(p *part) pg.Expr { return pg.Col(source, p.column) },
+		&pg.SubqueryRef{Query: read, Alias: source}, pg.Eq(pg.Col(s.to.Table, "id"), pg.Col(source, "id")))
 	changed := []pg.Statement{&pg.Assign{Variable: k.ids, Value: &pg.ArrayOf{Query: k.changedKeys(s.key, s.watched(k.model))}}}
 	written := []pg.Statement{&pg.Assign{Variable: k.ids, Value: &pg.ArrayOf{Query: k.rows(writtenRows, pg.Output{Value: pg.Col(k.model.Table, s.key)})}}}
 	var then []pg.Statement
