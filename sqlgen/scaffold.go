@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/check"
-	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/lower/call"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -53,7 +53,7 @@ func firstVersion(a *model.Action) string {
 	}
 	b.WriteString("--\n-- It runs as the caller, who reaches the rows that the rules of the models admit. It may refuse: raise exception 'why'\n" +
 		"-- using errcode = 'SP409', or SP400, SP403, SP404.\n")
-	s := lower.Signature(a)
+	s := call.Signature(a)
 	head := "create function " + s.String()
 	if len(head) > 120 {
 		head = strings.Replace(head, "(", "(\n  ", 1)

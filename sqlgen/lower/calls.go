@@ -3,6 +3,11 @@ package lower
 import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/lower/call"
+	"github.com/sternpost/sternpost/sqlgen/lower/list"
+	"github.com/sternpost/sternpost/sqlgen/lower/rule"
+	"github.com/sternpost/sternpost/sqlgen/lower/table"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
@@ -10,20 +15,20 @@ import (
 // clients' description of the actions open.
 func (l *lowering) manifest() *release.Manifest {
 	m := &release.Manifest{Records: map[string][]release.Member{}, Constraints: map[string]release.Constraint{}}
-	for _, a := range l.schema.Actions {
-		call := l.call(a)
-		if name, members := publishedRecord(a); name != "" {
-			call.Record, m.Records[name] = name, members
-			call.Order, call.Sortable = publishedOrder(a)
+	for _, a := range l.Schema.Actions {
+		request := l.call(a)
+		if name, members := call.PublishedRecord(a); name != "" {
+			request.Record, m.Records[name] = name, members
+			request.Order, request.Sortable = list.PublishedOrder(a)
 		}
-		m.Actions = append(m.Actions, call)
+		m.Actions = append(m.Actions, request)
 	}
-	for _, c := range l.constraints {
-		m.Constraints[c.name] = c.constraint
+	for _, c := range l.Constraints {
+		m.Constraints[c.Name] = c.Constraint
 	}
-	m.Headers = headersRead(l.schema)
-	m.Compared = environmentCompared(l.schema)
-	for _, model := range l.schema.Models {
+	m.Headers = headersRead(l.Schema)
+	m.Compared = environmentCompared(l.Schema)
+	for _, model := range l.Schema.Models {
 		for _, f := range model.Stored() {
 			if f.Type.Kind == expr.Secret {
 				m.Encrypted = append(m.Encrypted, release.Column{Table: model.Table, Column: f.Column})
@@ -35,15 +40,15 @@ func (l *lowering) manifest() *release.Manifest {
 
 // call describes how a server calls an action: its functions, and what it prepares for them.
 func (l *lowering) call(a *model.Action) *release.Action {
-	r := &release.Action{Name: a.Name, Function: functionName(a), Arguments: publishedArguments(a), Early: l.early[a]}
-	r.AnswersAgain = answersAgain(a)
-	r.Foreseen = l.foreseen[a]
-	r.Facets = l.facets[a]
-	r.Inputs = publishedInputs(a)
-	r.FromCaller = publishedFromCaller(a)
-	r.Sealed = publishedSealed(a)
-	r.Files = publishedFiles(a)
-	r.Inline = inlineFiles(a)
+	r := &release.Action{Name: a.Name, Function: rule.FunctionName(a), Arguments: call.PublishedArguments(a), Early: l.Early[a]}
+	r.AnswersAgain = call.AnswersAgain(a)
+	r.Foreseen = l.Foreseen[a]
+	r.Facets = l.Facets[a]
+	r.Inputs = call.PublishedInputs(a)
+	r.FromCaller = call.PublishedFromCaller(a)
+	r.Sealed = call.PublishedSealed(a)
+	r.Files = table.PublishedFiles(a)
+	r.Inline = table.InlineFiles(a)
 	return r
 }
 
@@ -51,7 +56,7 @@ func (l *lowering) call(a *model.Action) *release.Action {
 func environmentCompared(s *model.Schema) []string {
 	var nodes []expr.Node
 	for _, a := range s.Actions {
-		nodes = append(nodes, expressionsOfRules(a.Rules)...)
+		nodes = append(nodes, value.ExpressionsOfRules(a.Rules)...)
 		for _, w := range a.Wheres {
 			nodes = append(nodes, w.Expression)
 		}
@@ -63,7 +68,7 @@ func environmentCompared(s *model.Schema) []string {
 func headersRead(s *model.Schema) []string {
 	var nodes []expr.Node
 	for _, a := range s.Actions {
-		nodes = append(nodes, expressionsRead(a)...)
+		nodes = append(nodes, value.ExpressionsRead(a)...)
 	}
 	for _, m := range s.Models {
 		for _, r := range m.Rules {

@@ -16,6 +16,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -139,7 +140,7 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 			if f.Computed != nil && namesOthers(f) {
 				total.kinds["of two rows"]++
 			}
-			if f.Computed != nil && isComputedFromRows(f) {
+			if f.Computed != nil && value.IsComputedFromRows(f) {
 				total.kinds["of rows"]++
 			} else if f.Computed != nil {
 				total.kinds["own"]++
@@ -156,7 +157,7 @@ func namesOthers(f *model.Field) bool {
 		if !ok {
 			return true
 		}
-		found = found || a.Condition != nil && !field(a.Path.Steps[0]).IsToMany() &&
+		found = found || a.Condition != nil && !value.Field(a.Path.Steps[0]).IsToMany() &&
 			slices.ContainsFunc(expr.Paths(a.Condition), func(p *expr.Path) bool { return p.Steps[0] != a.Path.Steps[0] })
 		return false
 	})

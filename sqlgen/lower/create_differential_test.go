@@ -12,6 +12,7 @@ import (
 
 	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
@@ -101,7 +102,7 @@ func number(t *testing.T, tx pgx.Tx, row createdRow) {
 			continue
 		}
 		var next int
-		query := "select last_value + is_called::integer from " + pg.Qualified(appSchema, row.model.Table+"_"+f.Column+"_seq")
+		query := "select last_value + is_called::integer from " + pg.Qualified(value.AppSchema, row.model.Table+"_"+f.Column+"_seq")
 		if err := tx.QueryRow(t.Context(), query).Scan(&next); err != nil {
 			t.Fatal(err)
 		}

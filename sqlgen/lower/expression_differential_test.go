@@ -9,6 +9,7 @@ import (
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
@@ -41,8 +42,8 @@ func (p testPlace) String() string {
 }
 
 // logic returns the logic of the place.
-func (p testPlace) logic() logic {
-	return [...]logic{whereLogic, ruleLogic, ruleLogic, ruleLogic, validateLogic, validateLogic}[p]
+func (p testPlace) logic() value.Logic {
+	return [...]value.Logic{value.WhereLogic, value.RuleLogic, value.RuleLogic, value.RuleLogic, value.ValidateLogic, value.ValidateLogic}[p]
 }
 
 // hasRow tells whether an expression at the place is evaluated for each row.
@@ -57,7 +58,7 @@ func (p testPlace) isRule() bool { return p == ruleOfAction || p.isEarly() }
 func (p testPlace) isEarly() bool { return p == earlyOfAction || p == uploadOfAction }
 
 // mayBeUnknown tells whether the expression has a third value.
-func (p testPlace) mayBeUnknown() bool { return p.isEarly() || p.logic() == validateLogic }
+func (p testPlace) mayBeUnknown() bool { return p.isEarly() || p.logic() == value.ValidateLogic }
 
 // share is how many expressions a model gets at the place.
 func (p testPlace) share() int { return [...]int{40, 40, 30, 20, 20, 20}[p] }

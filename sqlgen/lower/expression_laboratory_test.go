@@ -11,6 +11,8 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/lower/rule"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
@@ -155,20 +157,20 @@ func (lab *laboratory) check(t testing.TB, subjects []*subject) []*subject {
 }
 
 // sql is the subject's condition at a site.
-func (lab *laboratory) sql(s *subject, at site) string {
-	var row *tableAlias
+func (lab *laboratory) sql(s *subject, at value.Site) string {
+	var row *value.TableAlias
 	if s.place.hasRow() {
-		p := rowOf(modelNamed(lab.schema, s.model))
+		p := value.RowOf(modelNamed(lab.schema, s.model))
 		row = &p
 	}
-	x := newExpression(s.place.logic(), at, row, func(in expr.Input) pg.Expr {
-		return fromJSON(in.InputType(), in.InputOptional() || in.InputNullable(), pg.Col("call", "input"), "where", in.InputName())
+	x := value.NewExpression(s.place.logic(), at, row, func(in expr.Input) pg.Expr {
+		return value.FromJSON(in.InputType(), in.InputOptional() || in.InputNullable(), pg.Col("call", "input"), "where", in.InputName())
 	})
 	if s.place.isEarly() {
 		return emit.Expr(lab.early(s, x))
 	}
-	condition := x.conjunction(s.conjuncts())
-	if s.place.logic() != validateLogic {
+	condition := x.Conjunction(s.conjuncts())
+	if s.place.logic() != value.ValidateLogic {
 		condition = &pg.Is{Value: condition, Test: "true"}
 	}
 	return emit.Expr(condition)
@@ -176,14 +178,14 @@ func (lab *laboratory) sql(s *subject, at site) string {
 
 // early is the knowledge about the subject before any row is read. The order of the two questions,
 // holds and fails, differs by site, since both must not be true.
-func (lab *laboratory) early(s *subject, x expression) pg.Expr {
-	d := decider{expression: x}
+func (lab *laboratory) early(s *subject, x value.Expression) pg.Expr {
+	d := rule.Decider{Expression: x}
 	if s.place == uploadOfAction {
-		d.inputsKnown = pg.IsNotNull(pg.As(pg.Null(), "jsonb"))
+		d.InputsKnown = pg.IsNotNull(pg.As(pg.Null(), "jsonb"))
 	}
-	known := d.decideEarly([]*model.Rule{{Expression: s.nodes[0]}})
-	whens := []pg.When{{Condition: known.holds, Result: pg.True()}, {Condition: known.fails, Result: pg.False()}}
-	if x.site == inQuery {
+	known := d.DecideEarly([]*model.Rule{{Expression: s.nodes[0]}})
+	whens := []pg.When{{Condition: known.Holds, Result: pg.True()}, {Condition: known.Fails, Result: pg.False()}}
+	if x.Site == value.InQuery {
 		slices.Reverse(whens)
 	}
 	return &pg.Case{Whens: whens}
@@ -191,12 +193,12 @@ func (lab *laboratory) early(s *subject, x expression) pg.Expr {
 
 // conjuncts returns the subject's expressions as the conditions of a call: a @where
 // that mentions an absent input does not count.
-func (s *subject) conjuncts() []conjunct {
-	var list []conjunct
+func (s *subject) conjuncts() []value.Conjunct {
+	var list []value.Conjunct
 	for _, n := range s.nodes {
-		parts := partsOf(n)
+		parts := value.PartsOf(n)
 		if absent := lacksAny(n); s.place == whereOfAction && !pg.IsFalse(absent) {
-			parts = unlessAbsent(absent, parts)
+			parts = value.UnlessAbsent(absent, parts)
 		}
 		list = append(list, parts...)
 	}
@@ -208,7 +210,7 @@ func lacksAny(n expr.Node) pg.Expr {
 	var conditions []pg.Expr
 	for _, in := range expr.Mentions(n).Inputs {
 		if in.InputOptional() {
-			conditions = append(conditions, pg.IsNull(member(pg.Col("call", "input"), "where", in.InputName())))
+			conditions = append(conditions, pg.IsNull(value.Member(pg.Col("call", "input"), "where", in.InputName())))
 		}
 	}
 	return pg.AnyOf(conditions...)
@@ -221,10 +223,10 @@ func (lab *laboratory) checkConstraints(t testing.TB, subjects []*subject) {
 		var constraints []string
 		for _, s := range subjects {
 			if s.place == validateOfModel && s.model == m.name {
-				constraints = append(constraints, "\n  add check ("+lab.sql(s, inFunction)+")")
+				constraints = append(constraints, "\n  add check ("+lab.sql(s, value.InFunction)+")")
 			}
 		}
-		statement := "begin; alter table " + pg.Qualified(appSchema, modelNamed(lab.schema, m.name).Table) +
+		statement := "begin; alter table " + pg.Qualified(value.AppSchema, modelNamed(lab.schema, m.name).Table) +
 			strings.Join(constraints, ",") + "; rollback"
 		if _, err := lab.conn.Exec(t.Context(), statement); err != nil {
 			t.Fatalf("%v\n%s\n%s", err, modelsText(lab.models), statement)
@@ -233,7 +235,7 @@ func (lab *laboratory) checkConstraints(t testing.TB, subjects []*subject) {
 }
 
 // sites are where conditions are tested.
-func sites() []site { return []site{inFunction, inQuery} }
+func sites() []value.Site { return []value.Site{value.InFunction, value.InQuery} }
 
 // experiment is a statement that evaluates subjects of one model and place for all
 // rows, and for an input that is its parameter.
@@ -271,7 +273,7 @@ func (lab *laboratory) experiment(subjects []*subject) *experiment {
 	id, from := "''", ""
 	if subjects[0].place.hasRow() {
 		table := modelNamed(lab.schema, subjects[0].model).Table
-		id, from = pg.Ident(table)+".id", pg.Qualified(relatedSchema, table)+"\ncross join "
+		id, from = pg.Ident(table)+".id", pg.Qualified(value.RelatedSchema, table)+"\ncross join "
 	}
 	return &experiment{subjects, "select " + id + ", array[\n  " + strings.Join(values, ",\n  ") + "\n]::boolean[]\nfrom " + from +
 		"(values ($1::jsonb)) as call (input)"}
@@ -282,7 +284,7 @@ type disagreement struct {
 	subject   *subject
 	world     *world
 	row       string // its id; empty without row
-	at        site
+	at        value.Site
 	got, want string
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 )
 
 // clinicRows fills the tables of the clinics: 100 clinics, each with 20 members and
@@ -87,7 +88,7 @@ func TestExpressionPlans(t *testing.T) {
 		{`visit.patient.clinic.members.identity == ctx.identity && visit.patient.clinic.members.isChief`, nil, 1500},
 	}
 	for _, test := range tests {
-		condition := emit.Expr(conditionOf(t, ruleLogic, inQuery, test.text))
+		condition := emit.Expr(conditionOf(t, value.RuleLogic, value.InQuery, test.text))
 		for _, use := range []struct{ name, query string }{
 			{"one row", "select visit.id from related.visit where visit.id = 'v4711' and (" + condition + ")"},
 			{"a page", "select visit.id from related.visit where (" + condition + ") order by visit.id limit 20"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -369,7 +370,7 @@ func (w *world) sql() string {
 		for i, f := range fields {
 			columns[i] = pg.Ident(f.Column)
 		}
-		fmt.Fprintf(&b, "insert into %s (%s) values", pg.Qualified(appSchema, m.Table), strings.Join(columns, ", "))
+		fmt.Fprintf(&b, "insert into %s (%s) values", pg.Qualified(value.AppSchema, m.Table), strings.Join(columns, ", "))
 		for i, row := range w.rows[m.Name] {
 			values := make([]string, len(fields))
 			for j, f := range fields {
@@ -394,7 +395,7 @@ func valueSQL(t expr.Type, v any) string {
 		for i, e := range v {
 			elements[i] = valueSQL(expr.Type{Kind: t.Kind}, e)
 		}
-		return "array[" + strings.Join(elements, ", ") + "]::" + castType(t.Kind) + "[]"
+		return "array[" + strings.Join(elements, ", ") + "]::" + value.CastType(t.Kind) + "[]"
 	case string:
 		if v == theNow {
 			return "now()"

@@ -13,6 +13,8 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/lower/list"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
@@ -113,8 +115,8 @@ func TestFilterSQL(t *testing.T) {
 		}
 	}
 	kinds := map[expr.Kind]bool{}
-	for _, f := range rowsOf(a).filters(a) {
-		kinds[f.input.Type.Kind] = true
+	for _, f := range list.RowsOf(a).Filters(a) {
+		kinds[f.Input.Type.Kind] = true
 		known := map[string]bool{}
 		know := func(path string, filters []expr.Filter, isNullable bool) {
 			for _, o := range filters {
@@ -124,16 +126,16 @@ func TestFilterSQL(t *testing.T) {
 				}
 			}
 		}
-		if f.input.Type.Array {
-			know(f.at(), expr.ArrayFilters(), f.input.PassesOptional())
-			know(f.at("all"), f.input.Type.Kind.ElementFilters(), false)
-			know(f.at("any"), f.input.Type.Kind.ElementFilters(), false)
+		if f.Input.Type.Array {
+			know(f.At(), expr.ArrayFilters(), f.Input.PassesOptional())
+			know(f.At("all"), f.Input.Type.Kind.ElementFilters(), false)
+			know(f.At("any"), f.Input.Type.Kind.ElementFilters(), false)
 		} else {
-			know(f.at(), f.input.Type.Kind.Filters(), f.input.PassesOptional())
+			know(f.At(), f.Input.Type.Kind.Filters(), f.Input.PassesOptional())
 		}
 		for _, name := range operatorNames() {
 			for _, steps := range [][]string{{name}, {name + ":null"}, {"all", name}, {"any", name}, {"any", name + ":null"}} {
-				path := f.at(steps...)
+				path := f.At(steps...)
 				if name == "oneOf" && len(steps) > 1 {
 					continue // the server refuses it
 				}
@@ -156,10 +158,10 @@ func TestFilterSQLOfOneValue(t *testing.T) {
 	t.Parallel()
 	a := mustCheck(t, everyKind).Actions[0]
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
-	for _, f := range rowsOf(a).filters(a) {
-		paths := []string{f.at()}
-		if f.input.Type.Array {
-			paths = []string{f.at("all"), f.at("any")}
+	for _, f := range list.RowsOf(a).Filters(a) {
+		paths := []string{f.At()}
+		if f.Input.Type.Array {
+			paths = []string{f.At("all"), f.At("any")}
 		}
 		for _, path := range paths {
 			several, err := filterSQL(t, conn, path+".oneOf", f)
@@ -182,23 +184,23 @@ func TestFilterSQLOfOneValue(t *testing.T) {
 }
 
 // filterSQLOf returns the SQL of platform.filter_sql for one operator of a filter, with an operand.
-func filterSQLOf(t *testing.T, conn *pgx.Conn, path, operand string, f filter) (text string, err error) {
+func filterSQLOf(t *testing.T, conn *pgx.Conn, path, operand string, f list.Filter) (text string, err error) {
 	t.Helper()
 	where := operand
 	for _, name := range slices.Backward(strings.Split(path, ".")) {
 		where = `{"` + name + `":` + where + `}`
 	}
-	c := &conditions{}
-	row := rowOf(f.input.Path[0].Model)
-	c.addFields(&group{x: newExpression(whereLogic, inQuery, &row, valueInFilter)}, f)
-	call := c.operators(nil).(*pg.Call)
+	c := &list.Conditions{}
+	row := value.RowOf(f.Input.Path[0].Model)
+	c.AddFields(&list.Group{X: value.NewExpression(value.WhereLogic, value.InQuery, &row, list.ValueInFilter)}, f)
+	call := c.Operators(nil).(*pg.Call)
 	call.Args[0] = pg.Lit("$1")
 	err = conn.QueryRow(t.Context(), "select "+emit.Expr(call), `{"operators":"`+path+`","where":`+where+`}`).Scan(&text)
 	return text, err
 }
 
 // filterSQL is filterSQLOf with an operand that does not matter.
-func filterSQL(t *testing.T, conn *pgx.Conn, path string, f filter) (text string, err error) {
+func filterSQL(t *testing.T, conn *pgx.Conn, path string, f list.Filter) (text string, err error) {
 	t.Helper()
 	return filterSQLOf(t, conn, path, "[]", f)
 }

@@ -78,7 +78,7 @@ func answer(t *testing.T, tx pgx.Tx, w *world, a *model.Action, body map[string]
 }
 
 // list asks for the first rows of a list, and how many there are.
-func list(t *testing.T, tx pgx.Tx, w *world, a *model.Action, first int) testPage {
+func listOf(t *testing.T, tx pgx.Tx, w *world, a *model.Action, first int) testPage {
 	t.Helper()
 	text, isRefused := answer(t, tx, w, a, map[string]any{"where": w.given(a.Reads), "first": first, "totalCount": true})
 	if isRefused {
@@ -213,7 +213,7 @@ func listRuled(t *testing.T, seed uint64, outcomes map[string]int) {
 				outcome = "all"
 			}
 			outcomes[outcome]++
-			if got := list(t, tx, w, a, first).keys("id"); got != want {
+			if got := listOf(t, tx, w, a, first).keys("id"); got != want {
 				t.Fatalf("seed %d: the first %d of %s\ngot  %s\nwant %s\nby %q with %s\n%s\n%s",
 					seed, first, a.Name, got, want, w.identity, w.inputJSON(lab.inputs), text, w.sql())
 			}

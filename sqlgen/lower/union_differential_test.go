@@ -371,7 +371,7 @@ func readUnion(t *testing.T, seed uint64, outcomes map[string]int) {
 					outcome = "list all"
 				}
 				outcomes[outcome]++
-				page := list(t, tx, w, a, first)
+				page := listOf(t, tx, w, a, first)
 				if got := page.keys("id", "sourceArm"); got != want {
 					fail(fmt.Sprintf("the first %d", first), got, want)
 				}

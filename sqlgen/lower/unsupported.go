@@ -5,16 +5,11 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/lower/call"
+	"github.com/sternpost/sternpost/sqlgen/lower/derive"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
-)
-
-// The limits of Postgres, as compiled into it.
-const (
-	maxColumns = 1600        // of a table
-	maxKeys    = 32          // columns of a constraint or index
-	maxInputs  = 100         // parameters of a function
-	maxOrder   = maxKeys - 2 // keys of a list's own order, whose index may begin with a foreign key and ends with the id
 )
 
 // Unsupported refuses, each at its place, constructs that the language allows and this stage cannot lower, yet or
@@ -45,15 +40,15 @@ func (u refusal) limit(span syntax.Span, message string, got, most int) {
 }
 
 func (u refusal) model(m *model.Model) {
-	u.limit(m.Span, m.Name+" has %d columns, with id, createdAt, updatedAt and the foreign keys; Postgres can hold at most %d", len(m.Stored()), maxColumns)
+	u.limit(m.Span, m.Name+" has %d columns, with id, createdAt, updatedAt and the foreign keys; Postgres can hold at most %d", len(m.Stored()), value.MaxColumns)
 	for _, f := range m.Fields {
 		u.computed(f)
 	}
 	for _, key := range m.Uniques {
-		u.limit(key.Span, "this key of "+m.Name+" has %d columns; Postgres can hold at most %d", len(key.Fields), maxKeys)
+		u.limit(key.Span, "this key of "+m.Name+" has %d columns; Postgres can hold at most %d", len(key.Fields), value.MaxKeys)
 	}
 	for _, index := range m.Indexes {
-		u.limit(index.Span, "this index of "+m.Name+" has %d columns; Postgres can hold at most %d", len(index.Fields), maxKeys)
+		u.limit(index.Span, "this index of "+m.Name+" has %d columns; Postgres can hold at most %d", len(index.Fields), value.MaxKeys)
 	}
 }
 
@@ -70,7 +65,7 @@ func (u refusal) computed(f *model.Field) {
 		if a.Condition == nil {
 			return false
 		}
-		if p := mixes(a); p != nil {
+		if p := derive.Mixes(a); p != nil {
 			u.errs.Add(syntax.NotSupportedYet, p.Span(), "a condition that names another row than those behind the to-one "+
 				"cannot be compiled yet where the path passes a to-one between two to-manys: no key leads from what is read to the row that reads it")
 		}
@@ -80,12 +75,12 @@ func (u refusal) computed(f *model.Field) {
 
 func (u refusal) action(a *model.Action) {
 	if a.Custom {
-		u.limit(a.Span, a.Name+" has %d parameters; a function of Postgres can have at most %d", len(a.Parameters()), maxInputs)
+		u.limit(a.Span, a.Name+" has %d parameters; a function of Postgres can have at most %d", len(a.Parameters()), value.MaxInputs)
 		return
 	}
 	for _, s := range a.Sets {
 		if s.Target[len(s.Target)-1].Type.Kind.IsWriteOnly() {
-			if isArithmetic(s.Value) {
+			if value.IsArithmetic(s.Value) {
 				u.errs.Add(syntax.NotSupportedYet, s.Span, "a Password or Secret field cannot be set to a text that is put together: "+
 					"the server hashes and encrypts before the database is asked, and does not see it")
 			}
@@ -95,8 +90,8 @@ func (u refusal) action(a *model.Action) {
 			}
 		}
 	}
-	if len(a.OrderBy) > maxOrder {
-		u.limit(a.OrderBy[maxOrder].Span, "this order has %d fields; an index of Postgres can hold at most %d, beside the id and a foreign key", len(a.OrderBy), maxOrder)
+	if len(a.OrderBy) > value.MaxOrder {
+		u.limit(a.OrderBy[value.MaxOrder].Span, "this order has %d fields; an index of Postgres can hold at most %d, beside the id and a foreign key", len(a.OrderBy), value.MaxOrder)
 	}
 	u.pins(a)
 	u.strays(a)
@@ -105,12 +100,12 @@ func (u refusal) action(a *model.Action) {
 // strays refuses rows that an input may hang on another row than the one they are nested in, if rules let the caller
 // reach them: the rules could not tell them from rows that existed before.
 func (u refusal) strays(a *model.Action) {
-	written := writtenBy(a)
-	if written == nil || !needRow(a.Rules) {
+	written := value.WrittenBy(a)
+	if written == nil || !value.NeedRow(a.Rules) {
 		return
 	}
-	for _, l := range written.inserted() {
-		if back := l.back(); back != nil && slices.ContainsFunc(l.writes, func(w write) bool { return w.field == back }) {
+	for _, l := range written.Inserted() {
+		if back := l.Back(); back != nil && slices.ContainsFunc(l.Writes, func(w value.Write) bool { return w.Field == back }) {
 			u.refuse(a.Span, fmt.Sprintf("a create that gives %s of a nested row, under a rule that leads from the caller to what it inserts,", back.FKOf.Name))
 			return
 		}
@@ -120,10 +115,10 @@ func (u refusal) strays(a *model.Action) {
 // pins refuses look-ups that alternative inputs pin, where these are in two objects, or below a relation in the object
 // of values.
 func (u refusal) pins(a *model.Action) {
-	sets := PinningInputs(a)
+	sets := call.PinningInputs(a)
 	for _, set := range sets {
 		for _, in := range set {
-			if in.IsWrite && (len(sets) > 1 && PinsBy(a, false) || len(in.Path) > 1) {
+			if in.IsWrite && (len(sets) > 1 && call.PinsBy(a, false) || len(in.Path) > 1) {
 				u.refuse(a.Span, fmt.Sprintf("a look-up that the optional value %s pins", in.Name))
 				return
 			}

@@ -3,7 +3,7 @@ package manifest
 import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/lower/table"
 	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
@@ -13,7 +13,7 @@ const maxFiles = 1000
 // fileSchema is the schema of one file of an input. Only an input with an upload route
 // takes upload keys.
 func fileSchema(in *model.Input, nullable bool) *release.JSONSchema {
-	if !lower.TakesUploads(in) {
+	if !table.TakesUploads(in) {
 		return scalar(expr.Type{Kind: expr.File}, nil, nullable)
 	}
 	return release.TypedOrNull("string", nullable).With("x-format", "file").Described(

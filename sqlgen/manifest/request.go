@@ -3,7 +3,7 @@ package manifest
 import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/lower/call"
 	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
@@ -44,7 +44,7 @@ func (p *publisher) lookUpInput(a *model.Action) *release.JSONSchema {
 // a row: one of them must be given.
 func withPins(o *release.JSONSchema, a *model.Action, isWrite bool) *release.JSONSchema {
 	var sets []*release.JSONSchema
-	for _, set := range lower.PinningInputs(a) {
+	for _, set := range call.PinningInputs(a) {
 		var names []string
 		for _, in := range set {
 			if in.IsWrite == isWrite {
@@ -105,8 +105,8 @@ func (p *publisher) updateInput(a *model.Action) *release.JSONSchema {
 	p.component(where, func() *release.JSONSchema { return p.lookUpInput(a) })
 	p.component(values, func() *release.JSONSchema { return withPins(p.values(upperFirst(a.Name), a), a, true) })
 	return objectOf([]property{
-		{"where", release.RefTo(where), hasRequired(a.Reads) || lower.PinsBy(a, false)},
-		{"values", release.RefTo(values), hasRequired(a.Writes) || lower.PinsBy(a, true)},
+		{"where", release.RefTo(where), hasRequired(a.Reads) || call.PinsBy(a, false)},
+		{"values", release.RefTo(values), hasRequired(a.Writes) || call.PinsBy(a, true)},
 	})
 }
 

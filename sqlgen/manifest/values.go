@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sql/release"
-	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
@@ -14,7 +14,7 @@ const maxNested = 1000
 // values is the schema of the write inputs of an action: nested objects, one level
 // per relation, and explicit inputs beside them.
 func (p *publisher) values(prefix string, a *model.Action) *release.JSONSchema {
-	return objectOf(p.valuesBelow(prefix, a, a.Writes, 0, lower.Demanded(a)))
+	return objectOf(p.valuesBelow(prefix, a, a.Writes, 0, value.Demanded(a)))
 }
 
 // valuesBelow returns the members for inputs that share their first depth steps. An

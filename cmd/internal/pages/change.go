@@ -14,7 +14,7 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
@@ -149,10 +149,10 @@ func changed(m *model.Model, values map[string]any) []*model.Field {
 }
 
 // value writes a value for the column of a field.
-func (q *query) value(f *model.Field, value any) (string, error) {
-	cast := lower.CastType(f.Type.Kind)
+func (q *query) value(f *model.Field, val any) (string, error) {
+	cast := value.CastType(f.Type.Kind)
 	isList := f.Type.Array || f.Type.Kind == expr.Vector
-	switch value := value.(type) {
+	switch value := val.(type) {
 	case nil:
 		return "null", nil
 	case string:
@@ -184,7 +184,7 @@ func (q *query) value(f *model.Field, value any) (string, error) {
 			return fmt.Sprintf("$%d::text[]::%s[]", len(q.arguments), strings.TrimSuffix(cast, "[]")), nil
 		}
 	}
-	return "", notOf(f, value)
+	return "", notOf(f, val)
 }
 
 // notOf is the error for a value that a field cannot have.

@@ -10,7 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/lower/list"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
@@ -136,19 +137,19 @@ func selected(m *model.Model) string {
 		if !f.HasColumn() {
 			continue
 		}
-		value := key(f)
+		v := key(f)
 		switch {
 		case f.Type.Kind.IsWriteOnly():
-			value = "case when " + value + " is not null then true end"
+			v = "case when " + v + " is not null then true end"
 		case f.Type.Kind == expr.File && f.Type.Array:
-			value = "to_jsonb(" + value + ")"
+			v = "to_jsonb(" + v + ")"
 		case f.Type.Kind == expr.File:
 		case f.Type.Kind.IsOpaque():
-			value += "::text[]"
+			v += "::text[]"
 		default:
-			value = lower.LiteralOf(f.Type, value)
+			v = value.LiteralText(f.Type, v)
 		}
-		list = append(list, value)
+		list = append(list, v)
 	}
 	return strings.Join(list, ", ")
 }
@@ -198,14 +199,14 @@ func (a *asked) filters(ctx context.Context, m *model.Model, given map[string]ma
 		if !f.HasColumn() || f.Type.Kind.IsWriteOnly() {
 			continue
 		}
-		kind := lower.FilterKind(f.Type)
+		kind := list.FilterKind(f.Type)
 		if f.Type.Kind.IsOpaque() {
 			kind = "ID" // only null is asked for
 		}
 		known[f.Name] = []string{kind + "?", key(f)}
 		if f.Type.Array && !f.Type.Kind.IsOpaque() {
 			known[f.Name+".any"] = []string{
-				lower.FilterKind(expr.Type{Kind: f.Type.Kind}), "list__element.value", "from unnest(" + key(f) + ") as list__element (value) where true",
+				list.FilterKind(expr.Type{Kind: f.Type.Kind}), "list__element.value", "from unnest(" + key(f) + ") as list__element (value) where true",
 			}
 		}
 	}
@@ -248,7 +249,7 @@ func (q *query) behind(by *model.Field, isDescending bool, after *cursor) string
 	if after.Value == nil {
 		return "(" + key(by) + " is null and t.id " + sign + " " + id + ")"
 	}
-	value := q.argument(*after.Value, lower.CastType(by.Type.Kind))
+	value := q.argument(*after.Value, value.CastType(by.Type.Kind))
 	return fmt.Sprintf("(%[1]s %[2]s %[3]s or %[1]s = %[3]s and t.id %[2]s %[4]s or %[1]s is null)", key(by), sign, value, id)
 }
 

@@ -1,0 +1,31 @@
+package call
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// validate ends the call if rules of the action are false, with all their messages. A rule that is unknown, because a
+// value is missing, has not failed.
+func (b *Builder) validate() {
+	x := b.expressionWithoutRow(value.ValidateLogic)
+	var messages []pg.Expr
+	for _, v := range b.Action.Validations {
+		fails := &pg.Is{Value: x.Holds(v.Expression), Test: "false"}
+		messages = append(messages, &pg.Case{Whens: []pg.When{{Condition: fails, Result: pg.Str(v.Message)}}})
+	}
+	if len(messages) > 0 {
+		b.Step("", b.End("platform.require_valid", &pg.Array{Elements: messages}))
+	}
+}
+
+// testsNow ends a write to rows that late rules are about. It tests them before the rules judge the new row, and before
+// the answer. Rows that other writes change, such as a delete that cascades or custom code, are tested as their
+// transaction ends.
+func (b *Builder) testsNow(l *Lowering) {
+	if slices.ContainsFunc(value.Levels(b.Action).Inserted(), func(at *value.Level) bool { return l.FeedsLate[at.Model] }) {
+		b.Step("Rules over computed values are tested now that all rows are written.", &pg.TestNow{Schema: value.AppSchema, Trigger: pg.TestTrigger})
+	}
+}
