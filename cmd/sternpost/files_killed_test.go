@@ -169,7 +169,8 @@ func TestKilledBeforeDiscard(t *testing.T) {
 	}
 	tap.watch(nil)
 	p.verify(t, "before the files of a call that failed were queued")
-	p.exec(t, `update platform.file set released_at = null, created_at = now() - interval '25 hours' where holders = 0`)
+	p.exec(t, `update platform.file set released_at = null, created_at = now() - interval '25 hours' where holders = 0;
+		update platform.task set due_at = now() where kind = 'file'`)
 	p.start(t)
 	p.awaitRow(t, `select count(*) = 1 from platform.file`)
 	p.verify(t, "a day later")
@@ -196,7 +197,8 @@ func TestKilledSweeper(t *testing.T) {
 	}
 	s.End(t, syscall.SIGKILL)
 	p.verify(t, "before anything was deleted")
-	p.exec(t, `update platform.file set released_at = now() - interval '2 hours' where holders = 0`)
+	p.exec(t, `update platform.file set released_at = now() - interval '2 hours' where holders = 0;
+		update platform.task set due_at = now() where kind = 'file'`)
 	// As if no upload had been deleted yet.
 	p.exec(t, `update platform.file_upload set cleared_at = null`)
 
