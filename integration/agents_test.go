@@ -125,6 +125,55 @@ func TestAgentMatrix(t *testing.T) {
 	}
 }
 
+// TestAgentRoles lists the tools of callers whose role follows from an expression, which only the call evaluates, from a
+// verified address, and from one that is not verified.
+func TestAgentRoles(t *testing.T) {
+	t.Parallel()
+	a := serveAgents(t, writeProject(t, map[string]string{"schema.stern": `
+model Person {
+  fields {
+    identity Identity @unique
+    isUsher Boolean
+  }
+  actions {
+    list listPeople() { @permission(roles: [Usher]) }
+    get getPerson(id) { @permission(roles: [BoxOffice]) }
+    delete dropPerson(id) { @permission(expression: false) }
+  }
+}
+
+role Usher { expression { ctx.identity.person.isUsher } }
+role BoxOffice { domains { "tickets.example" } }
+`}))
+	ada, bob, eve := a.token(t, "ada"), a.token(t, "bob"), a.token(t, "eve")
+	if _, err := a.db.Superuser(t).Exec(t.Context(), `insert into app.person (identity_id, is_usher) values ('ada', true);
+		update app.identity set email = id || '@tickets.example', email_verified = id = 'bob' where id <> 'ada'`); err != nil {
+		t.Fatal(err)
+	}
+	for token, want := range map[string]string{ada: "listPeople", bob: "listPeople getPerson", eve: "listPeople", "": ""} {
+		agent := program.StartAgent(t, nil, revisions[0], "http", a.url+"/api/mcp", token)
+		var names []string
+		for _, tool := range agent.Call("tools/list", "").Tools {
+			if a := tool.Name; strings.HasSuffix(a, "People") || strings.HasSuffix(a, "Person") {
+				names = append(names, tool.Name)
+			}
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("got the tools %s, want %s", got, want)
+		}
+		if got := agent.Call("listPeople", ""); got.IsError != (token != ada) {
+			t.Errorf("listPeople: got %s", got.StructuredContent)
+		}
+	}
+	if _, err := a.db.Superuser(t).Exec(t.Context(), "delete from app.identity where id = 'eve'"); err != nil {
+		t.Fatal(err)
+	}
+	header := http.Header{"Mcp-Protocol-Version": {"2025-11-25"}, "Authorization": {"Bearer " + eve}}
+	if response, body := a.send(t, "POST", "/api/mcp", header, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); response.StatusCode != 401 {
+		t.Errorf("the tools of a caller who is gone: %d %s", response.StatusCode, body)
+	}
+}
+
 // sameJSON tells whether two texts are the same value.
 func sameJSON(t *testing.T, a, b []byte) bool {
 	t.Helper()

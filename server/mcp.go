@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,16 @@ func (s *Server) mcp(c *fiber.Ctx) error { return s.goThrough(c, &mcpStages) }
 // (RFC 9728).
 const resourceMetadata = "/.well-known/oauth-protected-resource/"
 
+// describeResource answers with that document.
+func (s *Server) describeResource(c *fiber.Ctx) error {
+	if exposed, err := s.route(c, s.current.Load()); err != nil || exposed.tools == nil {
+		return &refusal.ActionNotFound
+	}
+	return s.signIn.SendPublic(c, map[string]any{
+		"resource": s.config.BaseURL + "/" + c.Params("api") + "/mcp", "authorization_servers": []string{s.config.BaseURL}, "bearer_methods_supported": []string{"header"},
+	})
+}
+
 // requireTools refuses a request to an API whose actions are not tools.
 func (k *call) requireTools() error {
 	if exposed, err := k.server.route(k.http, k.release); err != nil || exposed.tools == nil {
@@ -41,10 +52,9 @@ func (k *call) answerAgentPreflight() error {
 func (k *call) identifyAgent() error {
 	err := k.identify()
 	if refused := refusal.Of(err); err != nil && refused.Status == fiber.StatusUnauthorized {
-		scheme, rest, isMore := strings.Cut(refused.Authenticate, " ")
-		if refused.Authenticate = scheme + ` resource_metadata="` + k.server.config.BaseURL + resourceMetadata + k.http.Params("api") + `/mcp"`; isMore {
-			refused.Authenticate += ", " + rest
-		}
+		scheme, rest, _ := strings.Cut(refused.Authenticate, " ")
+		document := `resource_metadata="` + k.server.config.BaseURL + resourceMetadata + k.http.Params("api") + `/mcp"`
+		refused.Authenticate = strings.TrimSuffix(scheme+" "+document+", "+rest, ", ")
 		return refused
 	}
 	return err
@@ -67,12 +77,11 @@ func (k *call) answerMessage() error {
 	if err != nil {
 		return err
 	}
-	exposed := k.release.apis[k.http.Params("api")]
+	api := k.release.apis[k.http.Params("api")]
 	host := mcp.Host{
-		Name: exposed.declared.Name, Version: strconv.FormatInt(k.release.number, 10), Instructions: exposed.declared.Doc,
-		Call: k.callTool,
+		Name: api.declared.Name, Version: strconv.FormatInt(k.release.number, 10), Instructions: api.declared.Doc, Call: k.callTool,
 		List: func() ([][]byte, error) {
-			tools, err := exposed.tools()
+			tools, err := api.tools()
 			if err != nil {
 				return nil, err
 			}
@@ -99,25 +108,28 @@ func (k *call) callTool(c mcp.Call) (result mcp.Result, err error) {
 		k.keys = [][]byte{[]byte(*c.Key)}
 	}
 	isProtocol := false // whether the error is one of the protocol
-	err = k.server.onNewest(k.http, k.release, k.release.apis[k.http.Params("api")], func(r *served, exposed *api) error {
-		tools, err := exposed.tools()
+	err = k.server.onNewest(k.http, k.release, k.release.apis[k.http.Params("api")], func(r *served, api *api) error {
+		tools, err := api.tools()
 		if err != nil {
 			return err
 		}
-		asked := c
-		name, found, err := tools.Open(&asked, k.classes)
+		name, input, err := tools.Open(c, k.classes)
 		if isProtocol = err != nil; isProtocol || name == "" {
-			result.JSON = found
+			result.JSON = input
 			return err
 		}
 		k.release = r
-		k.setAction(exposed.actions[name])
-		defer k.request.Substitute(asked.Arguments)()
+		k.setAction(api.actions[name])
+		defer k.request.Substitute(input)()
 		if err = k.goThrough(callStages.act); err != nil && err != errAnswered {
 			return err
 		}
-		result.JSON = k.http.Response().Body()
-		return k.holdCopies(len(result.JSON))
+		// A large answer is copied for the result, as an object and as a text. A write must be answered.
+		const large, copies = 64 << 10, 3
+		if result.JSON = k.http.Response().Body(); len(result.JSON) > large && !k.action.Kind.Writes() {
+			return k.server.holdAnswer(k.http)(copies * len(result.JSON))
+		}
+		return nil
 	})
 	if err == nil || isProtocol {
 		return result, err
@@ -126,49 +138,22 @@ func (k *call) callTool(c mcp.Call) (result mcp.Result, err error) {
 	return mcp.Result{JSON: k.request.Refused.Envelope(), IsError: true}, nil
 }
 
-// holdCopies reserves memory for the copies of a large answer that a result has: as an object, and as a text. A write must
-// be answered.
-func (k *call) holdCopies(size int) error {
-	const small, copies = 64 << 10, 3
-	if size < small || k.action.Kind.Writes() {
-		return nil
-	}
-	return k.server.holdAnswer(k.http)(copies * size)
-}
-
 // classes returns the classes of callers to which the caller belongs: anonymous, or authenticated and its roles.
 func (k *call) classes() ([]string, error) {
 	if k.identity == "" {
 		return []string{"anonymous"}, nil
 	}
-	var columns []string
-	err := k.server.db.QueryRow("select platform.caller_roles($1, nullif($2, ''))", []any{k.identity, k.token}, &columns)
+	var roles []string
+	err := k.server.db.QueryRow("select platform.caller_roles($1, nullif($2, ''))", []any{k.identity, k.token}, &roles)
 	if err != nil {
 		return nil, refusal.OfCall(err, &release.Action{}, nil, nil)
 	}
-	classes := []string{"authenticated"}
-	for _, class := range k.release.manifest.Callers {
-		for _, column := range columns { // is_box_office for BoxOffice
-			if strings.EqualFold(class, strings.ReplaceAll(strings.TrimPrefix(column, "is_"), "_", "")) {
-				classes = append(classes, class)
-			}
+	m := k.release.manifest
+	classes := append([]string{"authenticated"}, m.ByExpression...) // the call evaluates the expression
+	for _, class := range m.Callers {
+		if slices.Contains(roles, strings.ToLower(class)) {
+			classes = append(classes, class)
 		}
 	}
 	return classes, nil
-}
-
-// describeResource answers who issues tokens for the tools of an API.
-func (s *Server) describeResource(c *fiber.Ctx) error {
-	if exposed, err := s.route(c, s.current.Load()); err != nil || exposed.tools == nil {
-		return &refusal.ActionNotFound
-	}
-	return s.signIn.SendPublic(c, struct {
-		Resource             string   `json:"resource"`
-		AuthorizationServers []string `json:"authorization_servers"`
-		BearerMethods        []string `json:"bearer_methods_supported"`
-	}{
-		Resource:             s.config.BaseURL + "/" + c.Params("api") + "/mcp",
-		AuthorizationServers: []string{s.config.BaseURL},
-		BearerMethods:        []string{"header"},
-	})
 }

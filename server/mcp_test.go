@@ -138,7 +138,7 @@ func TestToolEndpoint(t *testing.T) {
 		"a session":             {"POST", "/api/mcp", ping, "Mcp-Session-Id: 1", 200, `{"jsonrpc":"2.0","id":1,"result":{}}`},
 		"a notification":        {"POST", "/api/mcp", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "", 202, ``},
 		"a write that is off":   {"POST", "/api/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"createNote","arguments":{"title":"a"}}}`, "", 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Unknown tool: createNote"}}`},
-		"who issues tokens":     {"GET", "/.well-known/oauth-protected-resource/api/mcp", "", "", 200, `{"resource":"http://localhost/api/mcp","authorization_servers":["http://localhost"],"bearer_methods_supported":["header"]}`},
+		"who issues tokens":     {"GET", "/.well-known/oauth-protected-resource/api/mcp", "", "", 200, `{"authorization_servers":["http://localhost"],"bearer_methods_supported":["header"],"resource":"http://localhost/api/mcp"}`},
 		"of a closed api":       {"GET", "/.well-known/oauth-protected-resource/small/mcp", "", "", 404, `{"code":"ERR_ACTION_NOT_FOUND","message":"action not found"}`},
 		"a panic of identities": {"POST", "/api/mcp", ping, "Authorization: Bearer panic", 500, `{"code":"ERR_INTERNAL","message":"an internal error occurred"}`},
 	} {

@@ -39,18 +39,17 @@ variable MCP_TOKEN says; without one by an anonymous caller.`,
 		Args: takes(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(projectDir(args))
-			if err != nil {
-				return environmentError(err)
+			if err == nil {
+				err = sqlgen.CheckDir(dir)
 			}
-			if err := sqlgen.CheckDir(dir); err != nil {
+			if err != nil {
 				return inputError(err)
 			}
 			a := &agent{ctx: c.Context(), dir: dir, code: codeCheck{start: postgres.Start}}
 			defer a.code.stop()
 			host := mcp.Host{
-				Name: "sternpost", Version: currentVersion(),
+				Name: "sternpost", Version: currentVersion(), List: a.tools, Call: a.call, Resources: a.resources,
 				Instructions: "Read the resource AGENTS.md before you write a schema, and run sternpost_check after each change of it.",
-				List:         a.tools, Call: a.call, Resources: a.resources,
 			}
 			if err := host.Serve(c.InOrStdin(), c.OutOrStdout()); err != nil {
 				return environmentError(err)
@@ -67,50 +66,30 @@ type agent struct {
 	code codeCheck
 }
 
-// ownTools are the descriptions of the tools that are commands.
-var ownTools = []string{
-	`{"name":"sternpost_check","description":"Compiles the project. Returns errors and warnings with their places and codes.",` +
-		`"inputSchema":{"type":"object","additionalProperties":false},"annotations":{"readOnlyHint":true}}`,
-	`{"name":"sternpost_permissions","description":"Who may call what: for each action, its rules and what they decide for each kind of caller.",` +
-		`"inputSchema":{"type":"object","additionalProperties":false},"annotations":{"readOnlyHint":true}}`,
-	`{"name":"sternpost_explain","description":"Why a call would be admitted or refused, rule by rule, in the database of sternpost dev. Does not make the call.",` +
-		`"inputSchema":{"type":"object","properties":{"action":{"type":"string"},` +
+// agentTools are the descriptions of the tools that are commands.
+var agentTools = [][]byte{
+	[]byte(`{"name":"sternpost_check","description":"Compiles the project. Returns errors and warnings with their places and codes.",` +
+		`"inputSchema":{"type":"object","additionalProperties":false},"annotations":{"readOnlyHint":true}}`),
+	[]byte(`{"name":"sternpost_permissions","description":"Who may call what: for each action, its rules and what they decide for each kind of caller.",` +
+		`"inputSchema":{"type":"object","additionalProperties":false},"annotations":{"readOnlyHint":true}}`),
+	[]byte(`{"name":"sternpost_explain","description":"Why a call would be admitted or refused, rule by rule, in the database of sternpost dev. Does not make the call.",` +
+		`"inputSchema":{"type":"object","properties":{"action":{"type":"string"},"input":{"type":"object","description":"The body of the call."},` +
 		`"as":{"type":"string","description":"The id or e-mail of the caller; anonymous if absent."},` +
-		`"input":{"type":"object","description":"The body of the call."},` +
 		`"row":{"type":"string","description":"The id of a row to explain, in place of the one that the input finds."}},` +
-		`"required":["action"],"additionalProperties":false},"annotations":{"readOnlyHint":true}}`,
+		`"required":["action"],"additionalProperties":false},"annotations":{"readOnlyHint":true}}`),
 }
 
 // tools lists the commands, and the actions of a dev that runs.
 func (a *agent) tools() ([][]byte, error) {
-	var list [][]byte
-	for _, text := range ownTools {
-		list = append(list, []byte(text))
-	}
-	served := func(address string) {
-		var result struct{ Tools []json.RawMessage }
-		if fault, err := a.ask(address, "tools/list", struct{}{}, &result); err == nil && fault == "" {
-			for _, tool := range result.Tools {
+	list := slices.Clone(agentTools)
+	for _, address := range a.addresses() {
+		if answered, err := a.ask(address, "tools/list", struct{}{}); err == nil {
+			for _, tool := range answered.Result.Tools {
 				list = append(list, tool)
 			}
 		}
 	}
-	for _, address := range a.addresses() {
-		served(address)
-	}
 	return list, nil
-}
-
-// addresses returns where dev serves the tools of APIs.
-func (a *agent) addresses() (list []string) {
-	settings, err := developmentSettings(a.dir)
-	if err != nil {
-		return nil // check reports it
-	}
-	for _, api := range settings.MCP.APIs {
-		list = append(list, settings.BaseURL+"/"+strings.ToLower(api)+"/mcp")
-	}
-	return list
 }
 
 // call calls a tool.
@@ -119,11 +98,11 @@ func (a *agent) call(c mcp.Call) (mcp.Result, error) {
 	case "sternpost_check":
 		return a.run(func(out, diagnostics io.Writer) error {
 			r := &checkReport{out: out, diagnostics: diagnostics, json: true, code: a.code}
-			defer func() { a.code = r.code }()
-			if err := checkProject(a.ctx, r, a.dir); err != nil && err.Error() != "" {
-				return err
+			err := checkProject(a.ctx, r, a.dir)
+			if a.code = r.code; err != nil && err.Error() == "" {
+				return nil // errors of the schema are what was asked for
 			}
-			return nil // errors of the schema are what was asked for
+			return err
 		})
 	case "sternpost_permissions":
 		return a.run(func(out, diagnostics io.Writer) error { return permissions(out, diagnostics, a.dir, "json") })
@@ -133,43 +112,35 @@ func (a *agent) call(c mcp.Call) (mcp.Result, error) {
 			Input           json.RawMessage
 		}
 		if err := json.Unmarshal(c.Arguments, &given); err != nil {
-			return mcp.Result{}, mcp.BadArguments("the arguments of sternpost_explain do not fit its schema")
+			return mcp.Result{}, mcp.Invalid("the arguments do not fit the schema of ", c.Name)
 		}
 		f := &explainFlags{as: given.As, row: given.Row, input: string(given.Input), format: "json"}
 		return a.run(func(out, diagnostics io.Writer) error { return f.explain(a.ctx, out, diagnostics, given.Action, a.dir) })
 	}
 	for _, address := range a.addresses() {
-		var result struct {
-			StructuredContent json.RawMessage
-			IsError           bool
-		}
-		fault, err := a.ask(address, "tools/call", map[string]any{
+		answered, err := a.ask(address, "tools/call", map[string]any{
 			"name": c.Name, "arguments": json.RawMessage(c.Arguments), "_meta": map[string]any{"idempotencyKey": c.Key},
-		}, &result)
-		switch {
-		case err != nil:
+		})
+		if err != nil {
 			return failed(fmt.Sprintf("sternpost dev does not serve the project: %v", err))
-		case fault == "":
-			return mcp.Result{JSON: result.StructuredContent, IsError: result.IsError}, nil
-		case !strings.HasPrefix(fault, "Unknown tool: "):
-			return failed(fault)
+		}
+		if !strings.HasPrefix(answered.Error.Message, "Unknown tool: ") {
+			return mcp.Result{JSON: answered.Result.StructuredContent, IsError: answered.Result.IsError}, nil
 		}
 	}
-	return mcp.Result{}, mcp.UnknownTool(c.Name)
+	return mcp.Result{}, mcp.Invalid("Unknown tool: ", c.Name)
 }
 
 // run runs a command. Its result is what the command prints as JSON, and what it says besides.
 func (a *agent) run(do func(out, diagnostics io.Writer) error) (mcp.Result, error) {
 	var out, diagnostics bytes.Buffer
-	err := do(&out, &diagnostics)
-	if err != nil {
+	if err := do(&out, &diagnostics); err != nil {
 		return failed(strings.TrimSpace(diagnostics.String() + "\n" + err.Error()))
 	}
-	answered := struct {
+	text, err := json.Marshal(struct {
 		Result   json.RawMessage `json:"result"`
 		Messages string          `json:"messages,omitempty"`
-	}{out.Bytes(), diagnostics.String()}
-	text, err := json.Marshal(answered)
+	}{out.Bytes(), diagnostics.String()})
 	return mcp.Result{JSON: text}, err
 }
 
@@ -201,38 +172,53 @@ func (a *agent) resources() ([]mcp.Resource, error) {
 	return list, nil
 }
 
-// askTimeout is longer than an action may take.
-const askTimeout = time.Minute
+// addresses returns where dev serves the tools of APIs.
+func (a *agent) addresses() (list []string) {
+	settings, err := developmentSettings(a.dir)
+	if err != nil {
+		return nil // check reports it
+	}
+	for _, api := range settings.MCP.APIs {
+		list = append(list, settings.BaseURL+"/"+strings.ToLower(api)+"/mcp")
+	}
+	return list
+}
 
-// ask sends a message to dev. fault is the message of an error of the protocol.
-func (a *agent) ask(address, method string, params, result any) (fault string, err error) {
+// devAnswer is what dev answers to a message.
+type devAnswer struct {
+	Result struct {
+		Tools             []json.RawMessage
+		StructuredContent json.RawMessage
+		IsError           bool
+	}
+	Error   struct{ Message string } // of the protocol
+	Message string                   // of a refusal before the message was read
+}
+
+// ask sends a message to dev. An action may take long.
+func (a *agent) ask(address, method string, params any) (answered devAnswer, err error) {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
-		return "", err
+		return answered, err
 	}
-	ctx, cancel := context.WithTimeout(a.ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(a.ctx, time.Minute)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return "", err
+		return answered, err
 	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Mcp-Protocol-Version", mcp.Former)
+	request.Header = http.Header{"Content-Type": {"application/json"}, "Mcp-Protocol-Version": {mcp.Former}}
 	if token := os.Getenv("MCP_TOKEN"); token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return "", err
+		return answered, err
 	}
 	defer response.Body.Close()
-	answered := struct {
-		Result  any
-		Error   struct{ Message string }
-		Message string // of a refusal before the message was read
-	}{Result: result}
-	if err := json.NewDecoder(response.Body).Decode(&answered); err != nil {
-		return "", fmt.Errorf("read the answer of %s: %w", address, err)
+	err = json.NewDecoder(response.Body).Decode(&answered)
+	if err == nil && answered.Message != "" {
+		err = fmt.Errorf("it answers: %s", answered.Message)
 	}
-	return answered.Error.Message + answered.Message, nil
+	return answered, err
 }

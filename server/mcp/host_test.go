@@ -31,7 +31,7 @@ func TestHandle(t *testing.T) {
 			case "lose":
 				return Result{}, lost
 			}
-			return Result{}, UnknownTool(c.Name)
+			return Result{}, Invalid("Unknown tool: ", c.Name)
 		},
 		Resources: func() ([]Resource, error) {
 			return []Resource{{"file:///a.stern", "a.stern", "text/plain", "model A"}, {"file:///ö", "ö", "text/plain", "ä"}}, nil
@@ -53,16 +53,16 @@ func TestHandle(t *testing.T) {
 		"two":               {`{"jsonrpc":"2.0","id":1,"method":"ping"} {}`, old, 400, `…"error":{"code":-32700,"message":"the message is not valid JSON"}}`},
 		"not UTF-8":         {"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}", old, 400, `…-32700,"message":"the message is not valid JSON"}}`},
 		"a name twice":      {`{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}`, old, 400, `{"jsonrpc":"2.0","error":{"code":-32700,"message":"the message is not valid JSON"}}`},
-		"batch":             {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, old, 400, `…{"code":-32600,"message":"the message must be one request or notification of JSON-RPC 2.0"}}`},
+		"batch":             {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, old, 400, `…{"code":-32600,"message":"the message must be one request or notification, whose id is a string or a whole number"}}`},
 		"null":              {`null`, old, 400, `…-32600,"message":"the message must have \"jsonrpc\": \"2.0\" and a method"}}`},
-		"text":              {`"ping"`, old, 400, `…-32600,"message":"the message must be one request or notification of JSON-RPC 2.0"}}`},
+		"text":              {`"ping"`, old, 400, `…-32600,"message":"the message must be one request or notification, whose id is a string or a whole number"}}`},
 		"no version":        {`{"id":1,"method":"ping"}`, old, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"the message must have \"jsonrpc\": \"2.0\" and a method"}}`},
 		"version 1":         {`{"jsonrpc":"1.0","id":1,"method":"ping"}`, old, 400, `…"id":1,"error":{"code":-32600,"message":"the message must have \"jsonrpc\": \"2.0\" and a method"}}`},
 		"a response":        {`{"jsonrpc":"2.0","id":1,"result":{}}`, old, 400, `…"id":1,"error":{"code":-32600,"message":"the message must have \"jsonrpc\": \"2.0\" and a method"}}`},
-		"method 7":          {`{"jsonrpc":"2.0","id":1,"method":7}`, old, 400, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"the message must be one request or notification of JSON-RPC 2.0"}}`},
-		"id null":           {`{"jsonrpc":"2.0","id":null,"method":"ping"}`, old, 400, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"the id must be a string or a whole number"}}`},
-		"id 1.5":            {`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, old, 400, `…-32600,"message":"the id must be a string or a whole number"}}`},
-		"id object":         {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, old, 400, `…-32600,"message":"the id must be a string or a whole number"}}`},
+		"method 7":          {`{"jsonrpc":"2.0","id":1,"method":7}`, old, 400, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"the message must be one request or notification, whose id is a string or a whole number"}}`},
+		"id null":           {`{"jsonrpc":"2.0","id":null,"method":"ping"}`, old, 400, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"the message must be one request or notification, whose id is a string or a whole number"}}`},
+		"id 1.5":            {`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, old, 400, `…-32600,"message":"the message must be one request or notification, whose id is a string or a whole number"}}`},
+		"id object":         {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, old, 400, `…-32600,"message":"the message must be one request or notification, whose id is a string or a whole number"}}`},
 		"params array":      {`{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, old, 400, `…"id":1,"error":{"code":-32602,"message":"the params must be an object of the form of the method"}}`},
 		"params null":       {`{"jsonrpc":"2.0","id":1,"method":"ping","params":null}`, old, 400, `…-32602,"message":"the params must be an object of the form of the method"}}`},
 		"name 7":            {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}`, old, 400, `…"id":1,"error":{"code":-32602,"message":"the params must be an object of the form of the method"}}`},
@@ -78,10 +78,10 @@ func TestHandle(t *testing.T) {
 		"ping":                    {`{"jsonrpc":"2.0","id":1,"method":"ping"}`, old, 200, `{"jsonrpc":"2.0","id":1,"result":{}}`},
 		"list":                    {`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, old, 200, `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a"},{"name":"b"}]}}`},
 		"a page of a list":        {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}`, old, 200, `…-32602,"message":"this is not a cursor of a list"}}`},
-		"unknown method":          {`{"jsonrpc":"2.0","id":1,"method":"tools/drop"}`, old, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found: tools/drop"}}`},
-		"discover too early":      {`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`, old, 200, `…-32601,"message":"Method not found: server/discover"}}`},
-		"a long method":           {`{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("m", 999) + `"}`, old, 200, `…-32601,"message":"Method not found: ` + strings.Repeat("m", 64) + `…"}}`},
-		"no header":               {`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, &Header{}, 400, `…-32020,"message":"Header mismatch: the header Mcp-Protocol-Version is missing"}}`},
+		"unknown method":          {`{"jsonrpc":"2.0","id":1,"method":"tools/drop"}`, old, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}`},
+		"discover too early":      {`{"jsonrpc":"2.0","id":1,"method":"server/discover"}`, old, 200, `…-32601,"message":"Method not found"}}`},
+		"a long method":           {`{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("m", 999) + `"}`, old, 200, `…-32601,"message":"Method not found"}}`},
+		"no header":               {`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, &Header{}, 400, `…-32020,"message":"Header mismatch: Mcp-Protocol-Version is missing, or not the version of the message"}}`},
 		"an older header":         {`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, &Header{Version: "2025-06-18"}, 400, `…-32022,"message":"Unsupported protocol version","data":{"requested":"2025-06-18","supported":["2026-07-28","2025-11-25"]}}}`},
 		"by standard input":       {`{"jsonrpc":"2.0","id":1,"method":"ping"}`, nil, 200, `{"jsonrpc":"2.0","id":1,"result":{}}`},
 
@@ -110,17 +110,17 @@ func TestHandle(t *testing.T) {
 		"call now":              {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nothing",` + modern + `}}`, with("tools/call", "nothing"), 200, `…"structuredContent":{"result":null},"isError":false,` + info},
 		"a name in base64":      {`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"file:///ö",` + modern + `}}`, with("resources/read", "=?base64?ZmlsZTovLy/Dtg==?="), 200, `…"text":"ä"}],` + kept},
 		"by standard input now": {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modern + `}}`, nil, 200, `…"name":"b"}],` + kept},
-		"another method":        {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo",` + modern + `}}`, with("tools/list", "echo"), 400, `…-32020,"message":"Header mismatch: the header Mcp-Method is not the method of the message"}}`},
-		"another tool":          {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo",` + modern + `}}`, with("tools/call", "nothing"), 400, `…-32020,"message":"Header mismatch: the header Mcp-Name is not the name in the message"}}`},
-		"no name":               {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo",` + modern + `}}`, with("tools/call", ""), 400, `…-32020,"message":"Header mismatch: the header Mcp-Name is not the name in the message"}}`},
-		"another version":       {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modern + `}}`, old, 400, `…-32020,"message":"Header mismatch: the header Mcp-Protocol-Version is not the protocolVersion of the message"}}`},
+		"another method":        {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo",` + modern + `}}`, with("tools/list", "echo"), 400, `…-32020,"message":"Header mismatch: Mcp-Method or Mcp-Name is not that of the message"}}`},
+		"another tool":          {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo",` + modern + `}}`, with("tools/call", "nothing"), 400, `…-32020,"message":"Header mismatch: Mcp-Method or Mcp-Name is not that of the message"}}`},
+		"no name":               {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo",` + modern + `}}`, with("tools/call", ""), 400, `…-32020,"message":"Header mismatch: Mcp-Method or Mcp-Name is not that of the message"}}`},
+		"another version":       {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modern + `}}`, old, 400, `…-32020,"message":"Header mismatch: Mcp-Protocol-Version is missing, or not the version of the message"}}`},
 		"no version in it":      {`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, now, 400, `…-32602,"message":"_meta has no io.modelcontextprotocol/protocolVersion"}}`},
 		"no capabilities":       {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, with("tools/list", ""), 400, `…-32602,"message":"_meta has no io.modelcontextprotocol/clientCapabilities"}}`},
 		"a future version": {`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2030-01-01","io.modelcontextprotocol/clientCapabilities":{}}}}`, &Header{"2030-01-01", "tools/list", ""}, 400,
 			`…-32022,"message":"Unsupported protocol version","data":{"requested":"2030-01-01","supported":["2026-07-28","2025-11-25"]}}}`},
-		"unknown method now": {`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{` + modern + `}}`, with("subscriptions/listen", ""), 404, `…-32601,"message":"Method not found: subscriptions/listen"}}`},
-		"a handshake now":    {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{` + modern + `}}`, with("initialize", ""), 404, `…-32601,"message":"Method not found: initialize"}}`},
-		"ping now":           {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{` + modern + `}}`, with("ping", ""), 404, `…-32601,"message":"Method not found: ping"}}`},
+		"unknown method now": {`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{` + modern + `}}`, with("subscriptions/listen", ""), 404, `…-32601,"message":"Method not found"}}`},
+		"a handshake now":    {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{` + modern + `}}`, with("initialize", ""), 404, `…-32601,"message":"Method not found"}}`},
+		"ping now":           {`{"jsonrpc":"2.0","id":1,"method":"ping","params":{` + modern + `}}`, with("ping", ""), 404, `…-32601,"message":"Method not found"}}`},
 	} {
 		status, response, err := host.Handle([]byte(c.text), c.header)
 		tail, isTail := strings.CutPrefix(c.want, "…")

@@ -18,19 +18,15 @@ const (
 	Former = "2025-11-25"
 )
 
-// Header are the headers of a request that repeat its message; none of them is repeated itself.
-type Header struct {
-	Version string // Mcp-Protocol-Version
-	Method  string // Mcp-Method
-	Name    string // Mcp-Name
-}
+// Header are the headers of a request that repeat its message: Mcp-Protocol-Version, Mcp-Method and Mcp-Name.
+type Header struct{ Version, Method, Name string }
 
 // message is a request or a notification of JSON-RPC 2.0.
 type message struct {
 	JSONRPC string         `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id"` // nil for a notification
 	Method  string         `json:"method"`
-	Text    jsontext.Value `json:"params"`
+	Params  jsontext.Value `json:"params"`
 
 	params   params
 	isNewest bool // of the revisions
@@ -51,131 +47,82 @@ type params struct {
 
 // fault is an error of the protocol, as opposed to one of a tool.
 type fault struct {
-	status  int // of HTTP
-	code    int
-	message string
-	data    any // nil for none
+	status  int    // of HTTP
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
 }
+
+func (f *fault) Error() string { return f.Message }
 
 // The codes of JSON-RPC and of the protocol.
 const (
-	parseError       = -32700
-	invalidRequest   = -32600
-	methodNotFound   = -32601
-	invalidParams    = -32602
-	internalError    = -32603
-	headerMismatch   = -32020
-	unsupportedError = -32022
+	parseError         = -32700
+	invalidRequest     = -32600
+	methodNotFound     = -32601
+	invalidParams      = -32602
+	internalError      = -32603
+	headerMismatch     = -32020
+	unsupportedVersion = -32022
 )
 
-func (f *fault) Error() string { return f.message }
+func malformed(code int, why string) *fault { return &fault{http.StatusBadRequest, code, why, nil} }
 
-// UnknownTool is the error for the name of a tool that does not exist.
-func UnknownTool(name string) error {
-	return &fault{http.StatusOK, invalidParams, "Unknown tool: " + cut(name), nil}
-}
-
-// BadArguments is the error for arguments of a tool that are not an object of its form.
-func BadArguments(why string) error { return &fault{http.StatusOK, invalidParams, why, nil} }
-
-// cut shortens a text that an error repeats.
-func cut(text string) string {
-	const most = 64
-	if letters := []rune(text); len(letters) > most {
-		return string(letters[:most]) + "…"
+// Invalid is the error for a call that names no tool, or has arguments of another form. The subject may be long.
+func Invalid(why, subject string) error {
+	if letters := []rune(subject); len(letters) > 64 {
+		subject = string(letters[:64]) + "…"
 	}
-	return text
+	return &fault{http.StatusOK, invalidParams, why + subject, nil}
 }
 
-// readMessage reads a message and its parameters. What it read before a fault is in the message.
+// readMessage reads a message and its parameters. The message of a fault has the id, if that was read.
 func readMessage(text []byte) (*message, error) {
 	m := &message{}
 	err := json.Unmarshal(text, m)
 	var wrong *json.SemanticError
-	switch {
-	case errors.As(err, &wrong):
-		m.ID = nil
-		return m, &fault{http.StatusBadRequest, invalidRequest, "the message must be one request or notification of JSON-RPC 2.0", nil}
-	case err != nil:
-		m.ID = nil
-		return m, &fault{http.StatusBadRequest, parseError, "the message is not valid JSON", nil}
-	case !isID(m.ID):
-		m.ID = nil
-		return m, &fault{http.StatusBadRequest, invalidRequest, "the id must be a string or a whole number", nil}
+	switch isWrong := errors.As(err, &wrong); {
+	case err != nil && !isWrong:
+		return &message{}, malformed(parseError, "the message is not valid JSON")
+	case isWrong, m.ID != nil && m.ID.Kind() != '"' && (m.ID.Kind() != '0' || strings.ContainsAny(string(m.ID), ".eE")):
+		return &message{}, malformed(invalidRequest, "the message must be one request or notification, whose id is a string or a whole number")
 	case m.JSONRPC != "2.0" || m.Method == "":
-		return m, &fault{http.StatusBadRequest, invalidRequest, `the message must have "jsonrpc": "2.0" and a method`, nil}
-	case m.Text == nil:
-		return m, nil
-	}
-	if err := json.Unmarshal(m.Text, &m.params); err != nil || m.Text.Kind() != '{' {
-		return m, &fault{http.StatusBadRequest, invalidParams, "the params must be an object of the form of the method", nil}
+		return m, malformed(invalidRequest, `the message must have "jsonrpc": "2.0" and a method`)
+	case m.ID == nil && !strings.HasPrefix(m.Method, "notifications/"):
+		return m, malformed(invalidRequest, "the request has no id")
+	case m.Params != nil && (m.Params.Kind() != '{' || json.Unmarshal(m.Params, &m.params) != nil):
+		return m, malformed(invalidParams, "the params must be an object of the form of the method")
 	}
 	return m, nil
 }
 
-// isID tells whether an id is absent, a string, or a whole number.
-func isID(id jsontext.Value) bool {
-	return id == nil || id.Kind() == '"' || id.Kind() == '0' && !strings.ContainsAny(string(id), ".eE")
-}
-
-// checkVersion finds the revision of a request, and compares its message with its headers. Without headers, a request that
-// does not name a revision is of the former one.
-func (m *message) checkVersion(h *Header) error {
+// check finds the revision of a request, and compares the message with its headers. Without headers, a request that does
+// not name a revision is of the former one.
+func (m *message) check(h *Header) error {
 	version := m.params.Meta.Version
-	switch isFirst := m.Method == "initialize"; {
-	case h == nil && version == "", h != nil && isFirst && h.Version != newest:
-		return nil
-	case h == nil:
-	case h.Version == "":
-		return mismatch("the header Mcp-Protocol-Version is missing")
-	case version != "" && h.Version != version:
-		return mismatch("the header Mcp-Protocol-Version is not the protocolVersion of the message")
-	case version == "" && h.Version == newest:
-		return malformed("_meta has no io.modelcontextprotocol/protocolVersion")
-	default:
+	if h != nil {
+		switch {
+		case m.Method == "initialize" && h.Version != newest:
+			return nil
+		case version == "" && h.Version == newest:
+			return malformed(invalidParams, "_meta has no io.modelcontextprotocol/protocolVersion")
+		case h.Version == "" || version != "" && version != h.Version:
+			return malformed(headerMismatch, "Header mismatch: Mcp-Protocol-Version is missing, or not the version of the message")
+		}
 		version = h.Version
 	}
-	if version != newest && version != Former {
-		return &fault{http.StatusBadRequest, unsupportedError, "Unsupported protocol version", map[string]any{
-			"supported": []string{newest, Former}, "requested": cut(version),
-		}}
-	}
-	if m.isNewest = version == newest; !m.isNewest {
-		return nil
-	}
-	if m.params.Meta.Capabilities.Kind() != '{' {
-		return malformed("_meta has no io.modelcontextprotocol/clientCapabilities")
-	}
-	return m.checkHeader(h)
-}
-
-// checkHeader compares a message of the newest revision with its headers.
-func (m *message) checkHeader(h *Header) error {
-	if h == nil {
-		return nil
-	}
-	name := ""
-	switch m.Method {
-	case "tools/call":
-		name = m.params.Name
-	case "resources/read":
-		name = m.params.URI
-	}
-	switch {
-	case h.Method != m.Method:
-		return mismatch("the header Mcp-Method is not the method of the message")
-	case name != "" && decoded(h.Name) != name:
-		return mismatch("the header Mcp-Name is not the name in the message")
+	switch m.isNewest = version == newest; {
+	case version == Former, version == "":
+	case !m.isNewest:
+		f := malformed(unsupportedVersion, "Unsupported protocol version")
+		f.Data = map[string]any{"supported": []string{newest, Former}, "requested": version}
+		return f
+	case m.params.Meta.Capabilities.Kind() != '{':
+		return malformed(invalidParams, "_meta has no io.modelcontextprotocol/clientCapabilities")
+	case h != nil && (h.Method != m.Method || decoded(h.Name) != m.params.Name+m.params.URI):
+		return malformed(headerMismatch, "Header mismatch: Mcp-Method or Mcp-Name is not that of the message")
 	}
 	return nil
-}
-
-func mismatch(why string) error {
-	return &fault{http.StatusBadRequest, headerMismatch, "Header mismatch: " + why, nil}
-}
-
-func malformed(why string) error {
-	return &fault{http.StatusBadRequest, invalidParams, why, nil}
 }
 
 // decoded returns the value of a header, which is in base64 if it is no plain text.
@@ -188,24 +135,20 @@ func decoded(value string) string {
 	return value
 }
 
-// begin begins a response to the message: everything before its result or error.
-func (m *message) begin(size int) []byte {
-	b := append(make([]byte, 0, size+len(m.ID)+64), `{"jsonrpc":"2.0",`...)
-	if m.ID == nil {
-		return b
+// response writes the response to the message, with a result or an error.
+func (m *message) response(member string, text []byte) []byte {
+	b := append(make([]byte, 0, len(text)+len(m.ID)+64), `{"jsonrpc":"2.0",`...)
+	if m.ID != nil {
+		b = append(append(append(b, `"id":`...), m.ID...), ',')
 	}
-	return append(append(append(b, `"id":`...), m.ID...), ',')
+	return append(append(append(append(b, '"'), member+`":`...), text...), '}')
 }
 
 // failed writes the response for a fault.
 func (m *message) failed(f *fault) []byte {
-	text, err := answer.Encode(struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-		Data    any    `json:"data,omitempty"`
-	}{f.code, f.message, f.data})
+	text, err := answer.Encode(f)
 	if err != nil {
 		panic(err) // texts and lists of them
 	}
-	return append(append(append(m.begin(len(text)), `"error":`...), text...), '}')
+	return m.response("error", text)
 }

@@ -1,9 +1,9 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -26,8 +26,8 @@ type Tools struct {
 }
 
 type tool struct {
-	action *release.Action
-	text   []byte // the description, a JSON object
+	*release.Action
+	text []byte // the description, a JSON object
 }
 
 // NewTools describes the actions of an API; those that write only if the agents may write.
@@ -38,27 +38,22 @@ func NewTools(m *release.Manifest, api *release.API, writes bool) (*Tools, error
 		if a == nil || a.Kind.Writes() && !writes {
 			continue
 		}
-		schema, err := inputOf(m.Schemas, a.Input)
+		input, err := inputOf(m.Schemas, a.Input)
 		if err != nil {
 			return nil, fmt.Errorf("describe %s for agents: %w", name, err)
 		}
-		text, err := describe(a.Name, cmp.Or(a.Doc, openapi.Summary(a.Name, "")), schema, hints(a.Kind))
+		text, err := answer.Encode(struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			InputSchema jsontext.Value  `json:"inputSchema"`
+			Annotations map[string]bool `json:"annotations"`
+		}{a.Name, cmp.Or(a.Doc, openapi.Summary(a.Name, "")), input, hints(a.Kind)})
 		if err != nil {
 			return nil, err
 		}
 		t.list = append(t.list, tool{a, text})
 	}
 	return t, nil
-}
-
-// describe writes the description of a tool.
-func describe(name, description string, input *release.JSONSchema, annotations map[string]bool) ([]byte, error) {
-	return answer.Encode(struct {
-		Name        string              `json:"name"`
-		Description string              `json:"description"`
-		InputSchema *release.JSONSchema `json:"inputSchema"`
-		Annotations map[string]bool     `json:"annotations"`
-	}{name, description, input, annotations})
 }
 
 // hints say what a call may do. An update may write what depends on what was there, so only a delete is the same twice.
@@ -69,228 +64,162 @@ func hints(k release.Kind) map[string]bool {
 	return map[string]bool{"readOnlyHint": false, "destructiveHint": k != release.Create, "idempotentHint": k == release.Delete}
 }
 
+// finders are the tools of an API with many actions.
+var finders = [][]byte{
+	[]byte(`{"name":"find_action","description":"Finds actions by words. Returns their names, inputs and what they do.","inputSchema":` +
+		`{"type":"object","properties":{"words":{"type":"string"}},"required":["words"],"additionalProperties":false},"annotations":{"readOnlyHint":true}}`),
+	[]byte(`{"name":"call_action","description":"Calls an action that find_action has found.","inputSchema":{"type":"object","properties":` +
+		`{"action":{"type":"string"},"input":{"type":"object"}},"required":["action"],"additionalProperties":false},"annotations":{"readOnlyHint":false,"destructiveHint":true}}`),
+}
+
 // List returns the tools of a caller of some classes: the actions that the rules do not deny to all of them. Rules may still
 // refuse a call.
-func (t *Tools) List(classes []string) [][]byte {
-	if t.isLarge() {
+func (t *Tools) List(classes []string) (texts [][]byte) {
+	if len(t.list) > mostTools {
 		return finders
 	}
-	var texts [][]byte
 	for _, tool := range t.list {
-		if t.isOpen(tool.action, classes) {
+		if t.isOpen(tool, classes) {
 			texts = append(texts, tool.text)
 		}
 	}
 	return texts
 }
 
-func (t *Tools) isLarge() bool { return len(t.list) > mostTools }
-
 // isOpen tells whether the rules of an action may admit one of some classes.
-func (t *Tools) isOpen(a *release.Action, classes []string) bool {
-	for i, access := range a.Access {
+func (t *Tools) isOpen(tool tool, classes []string) bool {
+	for i, access := range tool.Access {
 		if access != "never" && slices.Contains(classes, t.callers[i]) {
 			return true
 		}
 	}
-	return len(a.Access) == 0
+	return len(tool.Access) == 0
 }
 
-// The tools of an API with many actions.
-const (
-	findAction = "find_action"
-	callAction = "call_action"
-)
-
-var finders = func() [][]byte {
-	find, err := describe(findAction, "Finds actions by words, with the descriptions of their inputs. Without words it lists the names of all.",
-		release.ObjectOf(release.Properties{}.With("words", release.Typed("string"))).Closed(), hints(release.Get))
-	if err != nil {
-		panic(err)
-	}
-	call, err := describe(callAction, "Calls an action. find_action says which there are, and what input each takes.",
-		release.ObjectOf(release.Properties{}.With("action", release.Typed("string")).With("input", release.Typed("object"))).
-			Requiring("action").Closed(), hints(release.Write))
-	if err != nil {
-		panic(err)
-	}
-	return [][]byte{find, call}
-}()
-
-// Open returns the action that a call is about, with its input. The action is empty for a search; found is its result then,
-// for a caller of the classes.
-func (t *Tools) Open(c *Call, classes func() ([]string, error)) (action string, found []byte, err error) {
-	var given struct {
-		Words  string         `json:"words"`
-		Action string         `json:"action"`
-		Input  jsontext.Value `json:"input"`
-	}
-	switch name := c.Name; {
-	case !t.isLarge():
-		if !slices.ContainsFunc(t.list, func(t tool) bool { return t.action.Name == name }) {
-			return "", nil, UnknownTool(name)
+// Open returns the action that a call is about, with its input. The action is empty for a search; the input is its result
+// then, for a caller of the classes.
+func (t *Tools) Open(c Call, classes func() ([]string, error)) (action string, input []byte, err error) {
+	if action, input = c.Name, c.Arguments; len(t.list) > mostTools {
+		var given struct {
+			Words  string         `json:"words"`
+			Action string         `json:"action"`
+			Input  jsontext.Value `json:"input"`
 		}
-		return name, nil, nil
-	case name != findAction && name != callAction:
-		return "", nil, UnknownTool(name)
-	}
-	if err := json.Unmarshal(c.Arguments, &given, json.RejectUnknownMembers(true)); err != nil {
-		return "", nil, BadArguments("the arguments of " + c.Name + " do not fit its schema")
-	}
-	if c.Name == callAction {
-		if !slices.ContainsFunc(t.list, func(t tool) bool { return t.action.Name == given.Action }) {
-			return "", nil, &fault{http.StatusOK, invalidParams, "Unknown action: " + cut(given.Action), nil}
-		}
-		if c.Arguments = given.Input; c.Arguments == nil {
-			c.Arguments = []byte("{}")
-		}
-		return given.Action, nil, nil
-	}
-	open, err := classes()
-	if err != nil {
-		return "", nil, err
-	}
-	found, err = answer.Encode(map[string]any{"actions": t.find(given.Words, open)})
-	return "", found, err
-}
-
-// find returns the actions in whose descriptions most of the words are, or the names of all without words.
-func (t *Tools) find(words string, classes []string) []any {
-	const most = 8
-	type hit struct {
-		tool  tool
-		count int
-	}
-	wanted := strings.Fields(strings.ToLower(words))
-	var hits []hit
-	for _, tool := range t.list {
-		if !t.isOpen(tool.action, classes) {
-			continue
-		}
-		text, count := strings.ToLower(string(tool.text)+tool.action.Model), 0
-		for _, word := range wanted {
-			if strings.Contains(strings.ToLower(tool.action.Name), word) {
-				count += 2 // the name says more than the rest
-			} else if strings.Contains(text, word) {
-				count++
-			}
-		}
-		if count > 0 || len(wanted) == 0 {
-			hits = append(hits, hit{tool, count})
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return b.count - a.count })
-	found := []any{}
-	for _, h := range hits {
+		err := json.Unmarshal(c.Arguments, &given, json.RejectUnknownMembers(true))
 		switch {
-		case len(wanted) == 0:
-			found = append(found, h.tool.action.Name)
-		case len(found) < most:
-			found = append(found, jsontext.Value(h.tool.text))
+		case c.Name != "find_action" && c.Name != "call_action":
+			return "", nil, Invalid("Unknown tool: ", c.Name)
+		case err != nil:
+			return "", nil, Invalid("the arguments do not fit the schema of ", c.Name)
+		case c.Name == "find_action":
+			open, err := classes()
+			return "", t.find(strings.Fields(strings.ToLower(given.Words)), open), err
+		}
+		if action, input = given.Action, given.Input; input == nil {
+			input = []byte("{}")
 		}
 	}
-	return found
+	if !slices.ContainsFunc(t.list, func(t tool) bool { return t.Name == action }) {
+		return "", nil, Invalid("Unknown tool: ", action)
+	}
+	return action, input, nil
+}
+
+// find returns the actions in whose descriptions most of the words are, those in whose names they are first.
+func (t *Tools) find(words []string, classes []string) []byte {
+	const most = 8
+	hits := map[string]int{}
+	found := slices.DeleteFunc(slices.Clone(t.list), func(tool tool) bool {
+		name, text := strings.ToLower(tool.Name), strings.ToLower(string(tool.text)+tool.Model)
+		for _, word := range words {
+			hits[tool.Name] += 2*strings.Count(name, word) + min(1, strings.Count(text, word))
+		}
+		return hits[tool.Name] == 0 || !t.isOpen(tool, classes)
+	})
+	slices.SortStableFunc(found, func(a, b tool) int { return hits[b.Name] - hits[a.Name] })
+	var texts [][]byte
+	for _, tool := range found[:min(most, len(found))] {
+		texts = append(texts, tool.text)
+	}
+	return append(append([]byte(`{"actions":[`), bytes.Join(texts, []byte(","))...), "]}"...)
 }
 
 // inputOf returns the schema of a component as an agent needs it: of an object, and without references to others. Only a
 // component within itself remains a reference, to the definitions of the schema.
-func inputOf(schemas release.Schemas, component string) (*release.JSONSchema, error) {
+func inputOf(schemas release.Schemas, component string) (jsontext.Value, error) {
+	if schema, err := schemas.Read(component); err == nil {
+		if schema, _, err = schemas.Resolve(schema); err == nil && schema.Kind() != "object" {
+			return jsontext.Value(`{"type":"object"}`), nil // it takes any JSON
+		}
+	}
 	r := resolver{schemas: schemas}
-	input, err := r.resolve(release.RefTo(component), nil)
-	if err != nil {
-		return nil, err
-	}
-	if input.Kind() != "object" {
-		input = release.Typed("object") // any JSON
-	}
-	var definitions release.Properties
+	input, definitions := r.inline(nil, release.RefTo(component).Text(), nil), []byte{}
 	for i := 0; i < len(r.circular); i++ { // it grows
-		schema, err := schemas.Read(r.circular[i])
-		if err == nil {
-			schema, err = r.resolve(schema, []string{r.circular[i]})
-		}
-		if err != nil {
-			return nil, err
-		}
-		definitions = definitions.With(r.circular[i], schema)
+		definitions = append(answer.Quote(append(definitions, ','), r.circular[i]), ':')
+		definitions = r.inline(definitions, release.RefTo(r.circular[i]).Text(), nil)
 	}
-	if definitions != nil {
-		input.With("$defs", definitions)
+	if len(definitions) > 0 {
+		input = append(append(append(input[:len(input)-1], `,"$defs":{`...), definitions[1:]...), "}}"...)
 	}
-	return input, nil
+	return input, r.err
 }
 
+// resolver writes schemas with the components that they refer to in their places.
 type resolver struct {
 	schemas  release.Schemas
 	circular []string // the components within themselves
+	err      error
 }
 
-// resolve returns a schema with the components in the place of references. within are the components around it.
-func (r *resolver) resolve(s *release.JSONSchema, within []string) (*release.JSONSchema, error) {
-	if s.IsNever {
-		return release.Anything().With("not", release.Anything()), nil // agents that do not know the schema false know this
+// inline writes a part of a schema. within are the components around it.
+func (r *resolver) inline(b []byte, part []byte, within []string) []byte {
+	d := jsontext.NewDecoder(bytes.NewReader(part))
+	switch d.PeekKind() {
+	case '{':
+		return append(bytes.TrimSuffix(r.members(append(b, '{'), d, within, map[string]bool{}), []byte(",")), '}')
+	case '[':
+		var items []jsontext.Value
+		r.err = cmp.Or(r.err, json.Unmarshal(part, &items))
+		b = append(b, '[')
+		for _, item := range items {
+			b = append(r.inline(b, item, within), ',')
+		}
+		return append(bytes.TrimSuffix(b, []byte(",")), ']')
 	}
-	resolved := release.Anything()
-	if name := s.Component(); slices.Contains(within, name) {
-		if !slices.Contains(r.circular, name) {
-			r.circular = append(r.circular, name)
-		}
-		resolved.With("$ref", "#/$defs/"+name)
-	} else if name != "" {
-		target, err := r.schemas.Read(name)
-		if err != nil {
-			return nil, err
-		}
-		if resolved, err = r.resolve(target, append(slices.Clip(within), name)); err != nil {
-			return nil, err
-		}
-	}
-	for _, k := range s.Keywords {
-		var value any = k.Value
-		var err error
-		switch k.Name {
-		case "$ref":
+	return append(b, part...)
+}
+
+// members writes those of an object that are not there yet, each with a comma.
+func (r *resolver) members(b []byte, d *jsontext.Decoder, within []string, there map[string]bool) []byte {
+	refers := ""
+	for _, _ = d.ReadToken(); d.PeekKind() == '"'; {
+		token, _ := d.ReadToken()
+		name := token.String()
+		value, err := d.ReadValue()
+		r.err = cmp.Or(r.err, err)
+		switch {
+		case name == "$ref":
+			refers = strings.TrimPrefix(strings.Trim(string(value), `"`), "#/components/schemas/")
 			continue
-		case "properties":
-			value, err = r.properties(s.Properties, within)
-		case "dependentSchemas":
-			value, err = r.properties(s.Dependent, within)
-		case "items":
-			value, err = r.resolve(s.Items, within)
-		case "anyOf":
-			value, err = r.all(s.AnyOf, within)
-		case "oneOf":
-			value, err = r.all(s.OneOf, within)
-		case "allOf":
-			value, err = r.all(s.AllOf, within)
+		case there[name]:
+			continue
+		case string(value) == "false" && name != "additionalProperties":
+			value = jsontext.Value(`{"not":{}}`) // agents that do not know the schema false know this
 		}
-		if err != nil {
-			return nil, err
-		}
-		resolved.With(k.Name, value)
+		there[name] = true
+		b = append(r.inline(append(answer.Quote(b, name), ':'), value.Clone(), within), ',')
 	}
-	return resolved, nil
-}
-
-func (r *resolver) properties(list release.Properties, within []string) (release.Properties, error) {
-	resolved := release.Properties{}
-	for _, p := range list {
-		schema, err := r.resolve(p.Schema, within)
-		if err != nil {
-			return nil, err
+	switch text := r.schemas.Get(refers); {
+	case refers == "":
+	case slices.Contains(within, refers):
+		if !slices.Contains(r.circular, refers) {
+			r.circular = append(r.circular, refers)
 		}
-		resolved = resolved.With(p.Name, schema)
+		b = append(answer.Quote(append(b, `"$ref":`...), "#/$defs/"+refers), ',')
+	case text == nil:
+		r.err = cmp.Or(r.err, fmt.Errorf("there is no component %s", refers))
+	default:
+		b = r.members(b, jsontext.NewDecoder(bytes.NewReader(text)), append(slices.Clip(within), refers), there)
 	}
-	return resolved, nil
-}
-
-func (r *resolver) all(list []*release.JSONSchema, within []string) ([]*release.JSONSchema, error) {
-	var err error
-	resolved := make([]*release.JSONSchema, len(list))
-	for i, s := range list {
-		if resolved[i], err = r.resolve(s, within); err != nil {
-			return nil, err
-		}
-	}
-	return resolved, nil
+	return b
 }

@@ -60,7 +60,7 @@ func texts(list [][]byte) (texts []string) {
 // TestTools compares the tools of a caller who may call everything. A component within itself is among the definitions.
 func TestTools(t *testing.T) {
 	t.Parallel()
-	const book = `{"type":"object","properties":{"id":{"type":"string","description":"of the book"},"no":{"not":{}}},"required":["id"],"additionalProperties":false}`
+	const book = `{"type":"object","properties":{"id":{"description":"of the book","type":"string"},"no":{"not":{}}},"required":["id"],"additionalProperties":false}`
 	want := []string{
 		`{"name":"getBook","description":"Finds a \"book\".\nIt has <pages>.","inputSchema":` + book + `,"annotations":{"readOnlyHint":true}}`,
 		`{"name":"listBook","description":"List book","inputSchema":` + book + `,"annotations":{"readOnlyHint":true}}`,
@@ -114,8 +114,8 @@ func TestManyTools(t *testing.T) {
 	}
 	open := func(name, arguments, class string) (action, input, found string, err error) {
 		c := &Call{Name: name, Arguments: []byte(arguments)}
-		action, text, err := tools.Open(c, func() ([]string, error) { return []string{class}, nil })
-		return action, string(c.Arguments), string(text), err
+		action, text, err := tools.Open(*c, func() ([]string, error) { return []string{class}, nil })
+		return action, string(text), string(text), err
 	}
 	names := func(found string) (names []string) {
 		var result struct {
@@ -126,8 +126,8 @@ func TestManyTools(t *testing.T) {
 		}
 		for _, text := range result.Actions {
 			var tool struct{ Name string }
-			if json.Unmarshal(text, &tool) != nil {
-				tool.Name = string(text) // the name alone
+			if err := json.Unmarshal(text, &tool); err != nil {
+				t.Error(err)
 			}
 			names = append(names, tool.Name)
 		}
@@ -137,11 +137,10 @@ func TestManyTools(t *testing.T) {
 		{"delete BOOK", "Staff", "deleteBook"},
 		{"delete book", "anonymous", "getBook"}, // its rules deny the other
 		{"shelf17", "anonymous", "findShelf17"},
-		{"", "anonymous", `"getBook"`},
 	} {
 		_, _, found, err := open("find_action", `{"words":"`+c.words+`"}`, c.class)
 		got := names(found)
-		if err != nil || len(got) == 0 || got[0] != c.want || c.words != "" && len(got) > 8 || c.words == "" && len(got) != mostTools+2 {
+		if err != nil || len(got) == 0 || got[0] != c.want || len(got) > 8 {
 			t.Errorf("%q for %s: got %q, %v, want %s first", c.words, c.class, got, err, c.want)
 		}
 	}
@@ -156,9 +155,9 @@ func TestManyTools(t *testing.T) {
 	}
 	for _, c := range [][3]string{
 		{"getBook", `{}`, "Unknown tool: getBook"},
-		{"call_action", `{"action":"drop"}`, "Unknown action: drop"},
-		{"call_action", `{"action":7}`, "the arguments of call_action do not fit its schema"},
-		{"call_action", `{"name":"getBook"}`, "the arguments of call_action do not fit its schema"},
+		{"call_action", `{"action":"drop"}`, "Unknown tool: drop"},
+		{"call_action", `{"action":7}`, "the arguments do not fit the schema of call_action"},
+		{"call_action", `{"name":"getBook"}`, "the arguments do not fit the schema of call_action"},
 	} {
 		if _, _, _, err := open(c[0], c[1], "Staff"); err == nil || err.Error() != c[2] {
 			t.Errorf("%s %s: got %v, want %s", c[0], c[1], err, c[2])

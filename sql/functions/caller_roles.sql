@@ -1,5 +1,5 @@
--- The roles of a caller, as the columns of the view that rules ask: is_auditor for Auditor. The view is generated, and does
--- not exist without roles that have members. A caller who is gone is refused.
+-- The roles of a caller, in lower case: the columns of the view that rules ask which are true, is_box_office for BoxOffice.
+-- The view is generated, and does not exist without roles that have members. A caller who is gone is refused.
 create or replace function platform.caller_roles(identity_id text, token text) returns text[]
 language plpgsql
 volatile
@@ -14,8 +14,14 @@ begin
   if to_regclass('related.caller__roles') is null then
     return '{}';
   end if;
-  execute 'select array(select role.key from related.caller__roles as caller, jsonb_each(to_jsonb(caller)) as role where role.value = ''true'')'
-    into v_roles;
+  execute $sql$
+    select array(
+      select replace(substr(role.key, 4), '_', '')
+      from related.caller__roles as caller, jsonb_each(to_jsonb(caller)) as role
+      where role.value = 'true'
+    )
+  $sql$
+  into v_roles;
   return v_roles;
 end;
 $$;

@@ -20,20 +20,21 @@ const Format = 1
 
 // Manifest is everything that a server needs to serve one release.
 type Manifest struct {
-	Format      int                   `json:"format"`
-	APIs        []API                 `json:"apis"`
-	Models      []Model               `json:"models"`                // those with actions, including unions, in declaration order
-	Callers     []string              `json:"callers"`               // classes of callers: anonymous, authenticated, each role
-	Actions     []*Action             `json:"actions"`               // in declaration order
-	Records     map[string][]Member   `json:"records"`               // the rows that functions return: their columns in the order of the wire
-	Schemas     Schemas               `json:"schemas"`               // JSON Schemas 2020-12 by component name
-	Constraints map[string]Constraint `json:"constraints"`           // by name; of a required column by table.column
-	Headers     []string              `json:"headers,omitempty"`     // snake forms under ctx.headers that a rule reads
-	Environment []string              `json:"environment,omitempty"` // names under ctx.env
-	Compared    []string              `json:"compared,omitempty"`    // those that a rule or a condition compares: empty is no value
-	Secrets     []string              `json:"secrets,omitempty"`     // names under ctx.secrets; empty is no value
-	Claims      []Claim               `json:"claims,omitempty"`      // of the configuration, kept with an identity
-	Encrypted   []Column              `json:"encrypted,omitempty"`   // of Secret fields
+	Format       int                   `json:"format"`
+	APIs         []API                 `json:"apis"`
+	Models       []Model               `json:"models"`                 // those with actions, including unions, in declaration order
+	Callers      []string              `json:"callers"`                // classes of callers: anonymous, authenticated, each role
+	Actions      []*Action             `json:"actions"`                // in declaration order
+	ByExpression []string              `json:"byExpression,omitempty"` // the callers of roles that may be had by an expression
+	Records      map[string][]Member   `json:"records"`                // the rows that functions return: their columns in the order of the wire
+	Schemas      Schemas               `json:"schemas"`                // JSON Schemas 2020-12 by component name
+	Constraints  map[string]Constraint `json:"constraints"`            // by name; of a required column by table.column
+	Headers      []string              `json:"headers,omitempty"`      // snake forms under ctx.headers that a rule reads
+	Environment  []string              `json:"environment,omitempty"`  // names under ctx.env
+	Compared     []string              `json:"compared,omitempty"`     // those that a rule or a condition compares: empty is no value
+	Secrets      []string              `json:"secrets,omitempty"`      // names under ctx.secrets; empty is no value
+	Claims       []Claim               `json:"claims,omitempty"`       // of the configuration, kept with an identity
+	Encrypted    []Column              `json:"encrypted,omitempty"`    // of Secret fields
 }
 
 // errTooNew ends when a newer server replaces this one.

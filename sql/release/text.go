@@ -33,6 +33,7 @@ func (m *Manifest) Text() []byte {
 	add("apis", len(m.APIs), m.APIs)
 	add("models", len(m.Models), m.Models)
 	add("callers", len(m.Callers), m.Callers)
+	add("byExpression", len(m.ByExpression), m.ByExpression)
 	lines("actions", "[", actions, "]")
 	lines("records", "{", records, "}")
 	lines("schemas", "{", schemas, "}")

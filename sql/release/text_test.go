@@ -14,8 +14,8 @@ func TestManifestText(t *testing.T) {
 	m := release.Manifest{
 		Format:  1,
 		APIs:    []release.API{{Name: "Api", Path: "api", Doc: "d", Actions: []string{"a"}}},
-		Callers: []string{"anonymous"},
-		Models:  []release.Model{{Name: "M", Doc: "d", Table: "m"}, {Name: "U", IsUnion: true}},
+		Callers: []string{"anonymous"}, ByExpression: []string{"Usher"},
+		Models: []release.Model{{Name: "M", Doc: "d", Table: "m"}, {Name: "U", IsUnion: true}},
 		Actions: []*release.Action{{
 			Name: "a", Kind: release.List, Model: "M", Doc: "d", Function: "a", Record: "M", Early: "e", Input: "AInput", Result: "AResult",
 			Foreseen: []*release.Foreseen{{Function: "a__foreseen", Forms: []string{""}, Seeks: true}}, Inputs: []release.Input{{Path: "p", Table: "t", Field: "f"}}, LookUp: "id", Anonymous: true,

@@ -22,6 +22,9 @@ func Complete(m *release.Manifest, s *model.Schema) {
 	classes := access.Classes(s)
 	for _, c := range classes {
 		m.Callers = append(m.Callers, c.Name)
+		if c.Role != nil && len(c.Role.Expressions) > 0 {
+			m.ByExpression = append(m.ByExpression, c.Name)
+		}
 	}
 	p := newPublisher(s)
 	for i, a := range s.Actions {
