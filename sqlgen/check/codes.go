@@ -593,8 +593,8 @@ const (
 	//	}
 	FilterWidens syntax.Code = "FilterWidens"
 
-	// ComputedWidens: a computed field of a record is a copy of a value in a row of a
-	// model whose own rules the action does not ask.
+	// ComputedWidens: a computed field of a record, or the value of a @set, is a copy of a
+	// value in a row of a model whose own rules the action does not ask.
 	//
 	//	model Order {
 	//	  fields {
@@ -631,7 +631,7 @@ const (
 	//	model Customer { @permission(expression: ctx.isAuthenticated, actions: [get]) }
 	LinkWidens syntax.Code = "LinkWidens"
 
-	// UnionWidens: a union shows rows of a model whose own rules it does not apply.
+	// UnionWidens: a union shows rows, or values, of a model whose own rules it does not apply.
 	//
 	//	model Order { @permission(expression: ctx.isAuthenticated, actions: [get]) }
 	//	union Event {

@@ -819,6 +819,14 @@ func computedWidens(action string, fields []string, model string, isShown bool) 
 	return fmt.Sprintf("callers of %s can find out %s, copied from %s, by trial, regardless of the rules of %[3]s", action, listed, model)
 }
 
+func setWidens(action, field, path, model string) string {
+	return fmt.Sprintf("%s stores %s in %s, regardless of the rules of %s", action, path, field, model)
+}
+
+func armWidens(union, field, path, model string) string {
+	return fmt.Sprintf("everyone who may read %s sees %s as %s, regardless of the rules of %s", union, path, field, model)
+}
+
 func computedBothWays(f, back *model.Field) string {
 	return fmt.Sprintf("%s.%s is computed from rows of %s, and %[3]s.%[4]s from rows of %[1]s: calls that write both can deadlock, and are repeated then",
 		f.Model.Name, f.Name, back.Model.Name, back.Name)

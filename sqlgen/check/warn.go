@@ -186,14 +186,37 @@ func comparedWithChosen(a *actionDecl) []*expr.Path {
 
 // warnFilter warns of each model that a path from the action's row reads.
 func (c *checker) warnFilter(a *actionDecl, path []*model.Field, span syntax.Span) {
+	eachRelated(path, func(to []*model.Field, m *model.Model) {
+		if widens(a, m, model.Get, model.List) && !asksCaller(a, to, false) {
+			c.warnAction(a, FilterWidens, span, filterWidens(a.Name, model.PathName(path), m.Name), ruleNotes(m, model.Get, model.List)...)
+		}
+	})
+}
+
+// eachRelated calls a function once for each other model whose rows a path reads, with the path to its row.
+func eachRelated(path []*model.Field, do func(to []*model.Field, m *model.Model)) {
 	var seen []*model.Model
 	for i, f := range path {
-		if i == 0 || !model.ReadsRelated(path[i-1], f) || slices.Contains(seen, f.Model) {
+		if i > 0 && model.ReadsRelated(path[i-1], f) && !slices.Contains(seen, f.Model) {
+			seen = append(seen, f.Model)
+			do(path[:i], f.Model)
+		}
+	}
+}
+
+// eachCopied is eachRelated for the values of an expression over a row, and for the copies among them.
+func eachCopied(value expr.Node, do func(path, to []*model.Field, m *model.Model)) {
+	for _, p := range expr.Paths(value) {
+		path := model.FieldsOf(p)
+		if p.Root != expr.RootRow || len(path) == 0 {
 			continue
 		}
-		seen = append(seen, f.Model)
-		if widens(a, f.Model, model.Get, model.List) && !asksCaller(a, path[:i], false) {
-			c.warnAction(a, FilterWidens, span, filterWidens(a.Name, model.PathName(path), f.Model.Name), ruleNotes(f.Model, model.Get, model.List)...)
+		for _, source := range append(path[len(path)-1].CopiedFrom(), nil) {
+			read := path
+			if source != nil {
+				read = slices.Concat(path[:len(path)-1], source)
+			}
+			eachRelated(read, func(to []*model.Field, m *model.Model) { do(path, to, m) })
 		}
 	}
 }
@@ -262,9 +285,14 @@ func (c *checker) warnLevels(a *actionDecl, l *model.Level) {
 	}
 }
 
-// warnSets warns of the rows that callers choose and a @set links.
+// warnSets warns of the rows that callers choose and a @set links, and of the values of other rows that it stores.
 func (c *checker) warnSets(a *actionDecl) {
 	for _, key := range a.setKeys {
+		eachCopied(key.set.Value, func(path, to []*model.Field, m *model.Model) {
+			if widens(a, m, model.Get, model.List) && !demandsCaller(a, to) {
+				c.warnAction(a, ComputedWidens, key.set.Span, setWidens(a.Name, key.field.Name, model.PathName(path), m.Name), ruleNotes(m, model.Get, model.List)...)
+			}
+		})
 		if !key.field.IsRelation() || !isChosen(key.set.Value) {
 			continue
 		}
@@ -308,7 +336,13 @@ func asksLinked(a *actionDecl, path []*model.Field) bool {
 // of the rules or by a @where. The record of an update shows a row that its rules saw as it
 // was. Only a list does not tell of rows that it refuses.
 func asksCaller(a *actionDecl, path []*model.Field, isShown bool) bool {
-	if isShown && a.Kind == model.Update || !isShown && a.Kind != model.List || len(path) == 0 || !path[len(path)-1].Target.IsIdentity || slices.ContainsFunc(path, (*model.Field).IsToMany) {
+	return !(isShown && a.Kind == model.Update || !isShown && a.Kind != model.List) && demandsCaller(a, path)
+}
+
+// demandsCaller tells whether each of the rules, or a @where, demands that the Identity at a path from the row is the
+// caller.
+func demandsCaller(a *actionDecl, path []*model.Field) bool {
+	if len(path) == 0 || !path[len(path)-1].Target.IsIdentity || slices.ContainsFunc(path, (*model.Field).IsToMany) {
 		return false
 	}
 	isCaller := func(n expr.Node) bool {
@@ -340,16 +374,27 @@ func beginsAt(n expr.Node, path []*model.Field) bool {
 	return ok && p.Root == expr.RootRow && len(p.Steps) >= len(path) && slices.Equal(model.FieldsOf(p)[:len(path)], path)
 }
 
-// warnArm warns once of an arm whose rows are shown by the union's rules: for the first
-// action whose access this widens and that does not allow it.
+// warnArm warns once of an arm whose rows are shown by the union's rules, and once of each other model whose values it
+// shows: for the first action whose access this widens and that does not allow it.
 func (c *checker) warnArm(u *unionDecl, arm *model.Arm) {
+	c.warnShown(u, arm, arm.Model, unionWidens(u.Name, arm.Model.Name))
+	for _, v := range arm.Values {
+		if v.Value != nil {
+			eachCopied(v.Value, func(path, _ []*model.Field, m *model.Model) {
+				c.warnShown(u, arm, m, armWidens(u.Name, v.Field.Name, model.PathName(path), m.Name))
+			})
+		}
+	}
+}
+
+func (c *checker) warnShown(u *unionDecl, arm *model.Arm, shown *model.Model, message string) {
 	warned := false
 	for _, a := range c.actions {
-		if a.union != u || !widens(a, arm.Model, model.Get, model.List) || warned && a.allows(UnionWidens) == nil {
+		if a.union != u || !widens(a, shown, model.Get, model.List) || warned && a.allows(UnionWidens) == nil {
 			continue
 		}
 		warned = warned || a.allows(UnionWidens) == nil
-		c.warnAction(a, UnionWidens, arm.Span, unionWidens(u.Name, arm.Model.Name), ruleNotes(arm.Model, model.Get, model.List)...)
+		c.warnAction(a, UnionWidens, arm.Span, message, ruleNotes(shown, model.Get, model.List)...)
 	}
 }
 
