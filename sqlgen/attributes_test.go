@@ -46,7 +46,7 @@ model Post {
 		checked++
 		without := regexp.MustCompile(` @`+a.Name+`(\((\([^()]*\)|[^()])*\))?`).ReplaceAllString(a.Example, "")
 		if without == a.Example || outcome(a.Example) == outcome(without) {
-			t.Errorf("%s: the attribute changes nothing. Its check is missing in check/fieldattr.go, or what it becomes in lower/table.go or manifest/value.go", a.Example)
+			t.Errorf("%s: the attribute changes nothing. Its check is missing in check/fieldattr.go, or what it becomes in lower/table/table.go or manifest/value.go", a.Example)
 		}
 	}
 	if checked < 10 {
