@@ -80,7 +80,7 @@ func TestRaisedErrors(t *testing.T) {
 	}
 
 	// The second of two inputs breaks the composite one.
-	for i, want := range []string{"", invalid("the values for the unique composite fields (shelf, place) must be unique", "shelf", "(shelf, place) must be unique")} {
+	for i, want := range []string{"", invalid("the values for the unique composite fields (shelf, place) must be unique", "place", "(shelf, place) must be unique")} {
 		if _, got := s.post(t, "createNote", `{"title":"a","place":1,"shelf":"s"}`); i == 1 && got != want {
 			t.Errorf("composite\n got %s\nwant %s", got, want)
 		}

@@ -2,6 +2,7 @@ package refusal
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -158,15 +159,15 @@ func valueAt(value any, steps []string) any {
 	return value
 }
 
-// inputOf finds the input for a broken constraint. For the first of its fields that the
+// inputOf finds the input for a broken constraint. For the last of its fields that the
 // request writes, this is the path of the one input that writes it, or the field's own
-// name if several do.
+// name if several do: of a shop and a number, the number is what a person would change.
 func inputOf(c release.Constraint, action *release.Action, sent []byte) string {
 	var body any
 	if json.Unmarshal(sent, &body) != nil {
 		return c.Fields[0]
 	}
-	for _, field := range c.Fields {
+	for _, field := range slices.Backward(c.Fields) {
 		var paths []string
 		for _, in := range action.Inputs {
 			if in.Table != c.Table || in.Field != field {
