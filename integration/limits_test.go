@@ -50,3 +50,36 @@ model Page {
 		}
 	}
 }
+
+// TestRowsOfACall makes a create of as many rows as one may write, and of one more.
+func TestRowsOfACall(t *testing.T) {
+	t.Parallel()
+	a := serveApp(t, writeProject(t, map[string]string{"schema.stern": `
+model Book {
+  fields { title Text  pages Page[] }
+  actions { create addBook() with (title, pages.lines.text) }
+  @permission(expression: true, actions: [create])
+}
+model Page { fields { book Book  lines Line[] } }
+model Line { fields { page Page  text Text } }
+`}))
+	page := func(lines int) string {
+		return `{"lines":[` + strings.TrimSuffix(strings.Repeat(`{"text":"x"},`, lines), ",") + `]}`
+	}
+	add := func(lines int) string { // 10 pages, the first nine with 1000 lines
+		response, body := a.send(t, "POST", "/api/json/addBook", nil, `{"title":"t","pages":[`+strings.Repeat(page(1000)+",", 9)+page(lines)+`]}`)
+		return fmt.Sprint(response.StatusCode, " ", body)
+	}
+	if got := add(989); !strings.HasPrefix(got, "200 ") {
+		t.Errorf("10,000 rows: got %.300s", got)
+	}
+	const want = `400 {"code":"ERR_INVALID_INPUT","message":"one or more errors found validating request object",` +
+		`"data":{"errors":[{"field":"pages.9.lines.989","error":"Must have at most 10000 rows"}]}}`
+	if got := add(990); got != want {
+		t.Errorf("10,001 rows: got %.300s, want %s", got, want)
+	}
+	var lines int
+	if err := a.db.Superuser(t).QueryRow(t.Context(), "select count(*) from app.line").Scan(&lines); err != nil || lines != 9989 {
+		t.Errorf("%d lines are written, want 9989 (%v)", lines, err)
+	}
+}

@@ -55,6 +55,22 @@ func TestShares(t *testing.T) {
 	all.Wait()
 }
 
+// TestSlowCalls makes 16 calls of a second of one action over 8 connections. None is refused while connections are free:
+// on three connections the last would wait for five seconds.
+func TestSlowCalls(t *testing.T) {
+	t.Parallel()
+	s, _ := startReady(t, func(c *config.Config) { c.PoolSize, c.PoolWait = 8, 3*time.Second })
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			if status, body := s.post(t, "hold", `{"id":"none","seconds":1}`); status != 200 {
+				t.Errorf("got %d %s", status, body)
+			}
+		})
+	}
+	all.Wait()
+}
+
 // TestLoans lets the writes of one action wait for a lock. They have three of the four connections
 // that reads do not share, and those that reads can spare. Other actions, reads and sign-ins still get
 // through.

@@ -406,6 +406,38 @@ func TestShortQueueIsFair(t *testing.T) {
 	}
 }
 
+// TestTenTimesTheLoad simulates clients that do not give up and send ten times what can be done. Whoever is served came
+// before all who still wait, and has waited for no longer than the quarter of the wait that a long queue leaves.
+func TestTenTimesTheLoad(t *testing.T) {
+	t.Parallel()
+	const places, wait = 4, 2 * time.Second
+	now := time.Unix(1000, 0)
+	line := &Line[*waiter]{Most: waiting * places, Wait: wait, Front: places, HasLeft: func(net.Conn) bool { return false }}
+	var waits []time.Duration
+	last := now
+	for range 3000 { // ticks of 10 ms, in which each place does one call
+		for range 10 * places {
+			now = now.Add(time.Microsecond)
+			line.Add(&waiter{since: now, told: make(chan entry, 1)})
+		}
+		now = now.Add(10 * time.Millisecond)
+		line.Expire(now)
+		for range places {
+			w, ok := line.Next(now, nil)
+			if !ok {
+				t.Fatal("nobody waits")
+			}
+			if w.since.Before(last) {
+				t.Fatalf("a call of %s is served after one of %s", w.since, last)
+			}
+			last, waits = w.since, append(waits, now.Sub(w.since))
+		}
+	}
+	if longest := slices.Max(waits); longest > wait/hurry+wait/hurry/grace {
+		t.Errorf("one was served after %s", longest)
+	}
+}
+
 // TestGoodput simulates an hour of overload: clients give up after 300 ms, and a place
 // does 100 calls a second. The number of calls done in time stays near the capacity,
 // under any load.
