@@ -294,6 +294,9 @@ func (k *call) askBy(function *database.Statement) error {
 	if err == nil {
 		err = k.rows.Err()
 	}
+	if err == nil && isWrite && len(k.release.manifest.Subscribers) > 0 {
+		s.events.Wake()
+	}
 	return err
 }
 
@@ -400,7 +403,7 @@ func (k *call) makeContext() []byte {
 		b = append(b, k.zone...)
 		b = append(b, '"')
 	}
-	if k.release.hasCustomCode {
+	if k.release.hasCustomCode || len(k.release.manifest.Subscribers) > 0 {
 		b = append(b, `,"requestId":"`...)
 		b = append(b, k.request.ID...)
 		b = append(b, '"')

@@ -23,6 +23,7 @@ import (
 	"github.com/sternpost/sternpost/server/database"
 	"github.com/sternpost/sternpost/server/docs"
 	"github.com/sternpost/sternpost/server/encryption"
+	"github.com/sternpost/sternpost/server/events"
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/listener"
 	"github.com/sternpost/sternpost/server/mailroom"
@@ -43,7 +44,8 @@ type Server struct {
 	signIn          *signin.Service
 	checkingStorage sync.Once
 	queues          []*queue.Queue // of the tasks that this server does
-	mails           *queue.Queue   // one of them; nil without mail
+	events          *events.Events
+	mails           *queue.Queue // one of them; nil without mail
 	files           *files.Service
 	docs            *docs.Pages // nil if there are none
 	zones           atomic.Pointer[zones]
@@ -210,6 +212,10 @@ func (s *Server) begin() (end func()) {
 // newQueues makes what does the tasks in the database. In development mails are kept for display.
 func (s *Server) newQueues(sender mailroom.Sender) (err error) {
 	options := queue.Options{DB: s.db, IsServed: s.isTidied, Process: s.process.Load, Log: s.log}
+	s.events = events.New(events.Options{
+		DB: s.db, IsServed: s.isTidied, Release: s.release, Timeout: s.config.Jobs.Timeout, Registry: s.telemetry.Registry, Log: s.log,
+	})
+	s.queues = append(s.queues, queue.New(options, s.events.Retries()))
 	for _, kind := range s.files.Deletions() {
 		s.queues = append(s.queues, queue.New(options, kind))
 	}
@@ -345,6 +351,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 	go s.db.Watch(background)
 	go s.sweep(background)
+	go s.events.Run(background)
 	for _, q := range s.queues {
 		go q.Run(background)
 	}

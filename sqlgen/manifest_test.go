@@ -83,6 +83,14 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 			told = append(told, a.Early+"(jsonb, jsonb) returns bool, volatility s")
 		}
 	}
+	for _, s := range m.Subscribers {
+		for _, name := range s.Events {
+			told = append(told, name+"(text, jsonb, jsonb) returns jsonb, volatility s")
+		}
+		if s.Run != "" {
+			told = append(told, s.Run+"(jsonb, jsonb) returns void, volatility v")
+		}
+	}
 	compareFacts(t, "functions", told, facts(t, conn, `
 		select format('%s(%s) returns %s, volatility %s', proname, oidvectortypes(proargtypes), case when typtype = 'c' then 'app.' || typname else typname end, provolatile)
 		from pg_proc join pg_type on pg_type.oid = prorettype where pronamespace = 'api'::regnamespace

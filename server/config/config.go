@@ -93,6 +93,7 @@ type Config struct {
 	Mail            mail.Options      // without host no mail is sent
 	MailFolder      string            // of the project's templates; it may be missing
 
+	Jobs    Jobs
 	Storage Storage
 	Uploads Uploads
 

@@ -34,6 +34,11 @@ type Storage struct {
 	DeleteDelay time.Duration // from the deletion of a file to that of its contents
 }
 
+// Jobs configures code that runs without a call.
+type Jobs struct {
+	Timeout time.Duration // of one run
+}
+
 // Uploads limits what clients may send before a call.
 type Uploads struct {
 	URLExpiry               time.Duration

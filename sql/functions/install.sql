@@ -22,6 +22,8 @@
 {{ template "enter.sql" . }}
 {{ template "caller_roles.sql" . }}
 {{ template "leave.sql" . }}
+{{ template "job.sql" . }}
+{{ template "enter_job.sql" . }}
 
 {{ template "refuse.sql" . }}
 {{ template "refuse_or_miss.sql" . }}
@@ -78,6 +80,7 @@
 {{ template "release_digest.sql" . }}
 {{ template "announce.sql" . }}
 {{ template "lock_tables.sql" . }}
+{{ template "follow_consumers.sql" . }}
 {{ template "install_release.sql" . }}
 {{ template "install_release_change.sql" . }}
 {{ template "serving_faults.sql" . }}
@@ -129,6 +132,16 @@
 {{ template "task_failed.sql" . }}
 {{ template "task_later.sql" . }}
 {{ template "task_sweep.sql" . }}
+{{ template "tg_change.sql" . }}
+{{ template "event.sql" . }}
+{{ template "event_told.sql" . }}
+{{ template "event_run.sql" . }}
+{{ template "events_keep.sql" . }}
+{{ template "events_read.sql" . }}
+{{ template "events_run.sql" . }}
+{{ template "event_retry.sql" . }}
+{{ template "events_waiting.sql" . }}
+{{ template "events_tend.sql" . }}
 {{ template "mail_allowed.sql" . }}
 {{ template "mail_queue.sql" . }}
 {{ template "mail_list.sql" . }}

@@ -20,6 +20,7 @@ begin
   from platform.release
   returning release.number into v_number;
 
+  perform platform.follow_consumers(manifest);
   truncate platform.release_mark;
   perform platform.keep_catalog();
   perform platform.keep_rules('app', 'api');

@@ -16,7 +16,8 @@ as $$
     attempts = task.attempts + 1,
     failure = null,
     content = case when is_kept then task.content end
-  where task.id = task_done.id;
+  where task.id = task_done.id
+    and task.done_at is null;
 $$;
 
 comment on function platform.task_done(bigint, boolean) is 'Notes that a task is done.';

@@ -35,6 +35,14 @@ type Manifest struct {
 	Secrets      []string              `json:"secrets,omitempty"`      // names under ctx.secrets; empty is no value
 	Claims       []Claim               `json:"claims,omitempty"`       // of the configuration, kept with an identity
 	Encrypted    []Column              `json:"encrypted,omitempty"`    // of Secret fields
+	Subscribers  []Subscriber          `json:"subscribers,omitempty"`  // who is told of events
+}
+
+// Subscriber is who is told of events: code, or a webhook.
+type Subscriber struct {
+	Name   string            `json:"name"`
+	Run    string            `json:"run,omitempty"` // the function in schema api that runs its code; a webhook has none
+	Events map[string]string `json:"events"`        // the functions that say what a change means to it, by model
 }
 
 // errTooNew ends when a newer server replaces this one.

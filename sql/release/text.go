@@ -44,6 +44,7 @@ func (m *Manifest) Text() []byte {
 	add("compared", len(m.Compared), m.Compared)
 	add("claims", len(m.Claims), m.Claims)
 	add("encrypted", len(m.Encrypted), m.Encrypted)
+	add("subscribers", len(m.Subscribers), m.Subscribers)
 	return []byte("{\n" + strings.Join(members, ",\n") + "\n}")
 }
 

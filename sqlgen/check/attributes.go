@@ -115,8 +115,12 @@ func attributeRules() []attributeRule {
 			"Records do not show the field, and lists cannot be filtered or ordered by it. Rules, conditions and custom code can read it.",
 			"token Text? @hidden", ""},
 			[]bearer{onScalar, onFile, onToOne, onUntyped}, false},
-		{Attribute{"permission", "@permission(expression: condition, roles: [Role], actions: [kind])",
-			"A rule that allows calls. With `expression` and `roles`, both must hold. The rules of an action replace those of its model.",
+		{Attribute{"on", "@on([kind], subscriber, fields: [field], where: condition)",
+			"Tells a subscriber of each create, update or delete: code in `functions/`. With `fields`, of updates that change one of them; with `where`, of rows for which it holds.",
+			"@on([update], code, fields: [state], where: post.state == State.Published)", "([create], code)"},
+			[]bearer{onModel}, true},
+		{Attribute{"permission", "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [subscriber])",
+			"A rule that allows calls. With `expression` and `roles`, both must hold. The rules of an action replace those of its model. On a model, `jobs` names code that may do the same.",
 			"@permission(expression: ctx.isAuthenticated, actions: [get, list])", ""},
 			append(anyAction(), onModel, onUnion), true},
 		{Attribute{"validate", `@validate(condition, message: "text")`,
@@ -263,7 +267,7 @@ func isMeantAsLabel(arg *syntax.Arg) bool {
 		return false
 	}
 	switch arg.Target.Steps[0].Name {
-	case "expression", "roles", "actions", "message", "from":
+	case "expression", "roles", "actions", "jobs", "message", "from", "fields", "where":
 		return true
 	}
 	return false

@@ -32,6 +32,7 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *model.Sc
 	c.checkModelAttrs() // composites, indexes, @validate, rules
 	c.checkUnions()     // fields, arms, rules
 	c.checkActions()    // inputs, attributes, pinning, levels
+	c.checkEvents()     // @on, and the jobs of rules
 	c.checkAPIs()       // what is exposed where
 	c.warnIndexes()     // redundant indexes
 	c.warnBothWays()    // computed fields over which writers can deadlock
@@ -75,6 +76,9 @@ type checker struct {
 	lost         map[string]bool                 // names of declarations of later stages, and of those that did not parse
 	names        map[string]*actionDecl          // actions by name
 	results      map[*model.Message]bool         // messages that are results or parts of one
+
+	jobNames     []*syntax.Ident // what rules name as jobs
+	brokenEvents bool            // whether an @on is in error, so that a subscriber may be missing
 
 	suggestions int // unknown names for which one that was meant was looked for
 

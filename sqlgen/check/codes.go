@@ -419,6 +419,25 @@ const (
 	//	role Staff { expression { person.isStaff } }
 	RoleExpression syntax.Code = "RoleExpression"
 
+	// UnknownSubscriber: an @on names what neither code nor a webhook can be called.
+	//
+	//	model Order { @on([create], Greet) }
+	UnknownSubscriber syntax.Code = "UnknownSubscriber"
+
+	// BadEvent: an @on says of no writes, has fields without update or without column, or a
+	// condition that reads more than the row.
+	//
+	//	model Order {
+	//	  fields { open Boolean }
+	//	  @on([create], code, fields: [open])
+	//	}
+	BadEvent syntax.Code = "BadEvent"
+
+	// UnknownJob: a rule names a job that no @on has as its subscriber.
+	//
+	//	model Order { @permission(expression: true, jobs: [greet]) }
+	UnknownJob syntax.Code = "UnknownJob"
+
 	// FunctionFileMissing: the file with the code of an action is missing.
 	//
 	//	model Order { actions { read orderFigures() returns (Any) } }

@@ -894,3 +894,39 @@ func nothingExposed(isEmpty bool) string {
 	}
 	return "no api exposes any action, so clients cannot call anything"
 }
+
+func eventWithoutKinds() string {
+	return "@on says of which writes, each once: [create], [update], [delete] or several of them"
+}
+
+func eventField() string {
+	return "fields is a list of own fields of the model that have a column, each once, without Password, Secret and Vector fields"
+}
+
+func eventFieldsWithoutUpdate() string {
+	return "fields is about updates: name update among the kinds, or remove fields"
+}
+
+func notInEvent(name string) string {
+	return fmt.Sprintf("the condition of an event reads the row itself, not %s", name)
+}
+
+func unknownSubscriber(name string) string {
+	return fmt.Sprintf("%s cannot be a subscriber: its name is in lower camel case, as that of an action", name)
+}
+
+func subscriberClash(name string) string {
+	return fmt.Sprintf("%s is an action: the code of both would be functions/%s.sql", name, name)
+}
+
+func jobsNoList() string {
+	return "jobs is a list of at least one subscriber of an @on"
+}
+
+func unknownJob(name, near string) string {
+	return fmt.Sprintf("no @on names %q", name) + didYouMean(near)
+}
+
+func ruleJobsOnAction() string {
+	return "the rule of an action is for its callers: remove jobs, or put the rule on the model"
+}

@@ -11,7 +11,7 @@ import (
 
 // ruleArgs are the arguments of a @permission by label; each may be nil.
 type ruleArgs struct {
-	expression, roles, actions *syntax.Arg
+	expression, roles, actions, jobs *syntax.Arg
 }
 
 // ruleArgs sorts the arguments of a @permission. It is false if they are in error;
@@ -28,6 +28,8 @@ func (c *checker) ruleArgs(a *syntax.Attribute) (args ruleArgs, ok bool) {
 			place = &args.roles
 		case arg.Label.Name == "actions":
 			place = &args.actions
+		case arg.Label.Name == "jobs":
+			place = &args.jobs
 		}
 		if place == nil || *place != nil {
 			if ok {
@@ -52,9 +54,18 @@ func (c *checker) ruleArgs(a *syntax.Attribute) (args ruleArgs, ok bool) {
 // covers. There is no rule if it is in error.
 func (c *checker) modelRule(a *syntax.Attribute, variable, modelName string, count map[model.Kind]bool) []*model.Rule {
 	args, ok := c.ruleArgs(a)
-	kinds, kindsOK := c.ruleKinds(a, args.actions, count)
+	kinds, kindsOK := []model.Kind(nil), true
+	if args.jobs == nil || args.actions != nil {
+		kinds, kindsOK = c.ruleKinds(a, args.actions, count)
+	}
 	if !ok {
 		return nil
+	}
+	var jobs []string
+	if args.jobs != nil {
+		if jobs, ok = c.ruleJobs(a, args.jobs); !ok {
+			return nil
+		}
 	}
 	s := &scope{c: c, place: expr.ModelRule, variable: variable, model: modelName}
 	s.nameable = !slices.Contains(kinds, model.Read) && !slices.Contains(kinds, model.Write)
@@ -63,7 +74,10 @@ func (c *checker) modelRule(a *syntax.Attribute, variable, modelName string, cou
 		return nil
 	}
 	for _, r := range rules {
-		r.Kinds = kinds
+		r.Kinds, r.Jobs, r.JobKinds = kinds, jobs, kinds
+		if kinds == nil {
+			r.JobKinds = []model.Kind{model.Get, model.List, model.Create, model.Update, model.Delete}
+		}
 	}
 	return rules
 }
@@ -112,7 +126,7 @@ func (c *checker) ruleKinds(a *syntax.Attribute, arg *syntax.Arg, count map[mode
 // which may have been meant as actions.
 func hasBadLabel(a *syntax.Attribute) bool {
 	return slices.ContainsFunc(a.Args, func(arg *syntax.Arg) bool {
-		return arg.Label == nil || arg.Label.Name != "expression" && arg.Label.Name != "roles" && arg.Label.Name != "actions"
+		return arg.Label == nil || arg.Label.Name != "expression" && arg.Label.Name != "roles" && arg.Label.Name != "actions" && arg.Label.Name != "jobs"
 	})
 }
 
@@ -121,6 +135,10 @@ func (c *checker) actionRule(a *syntax.Attribute, s *scope) []*model.Rule {
 	args, ok := c.ruleArgs(a)
 	if args.actions != nil {
 		c.report(RuleActions, args.actions.Label.Span(), ruleActionsOnAction())
+		ok = false
+	}
+	if args.jobs != nil {
+		c.report(RuleActions, args.jobs.Label.Span(), ruleJobsOnAction())
 		ok = false
 	}
 	if !ok {

@@ -35,6 +35,7 @@ func Schema(s *model.Schema, source string) (*pg.Database, *release.Manifest) {
 		}
 		db.Functions = append(db.Functions, l.action(a)...)
 	}
+	db.Functions = append(db.Functions, l.Events(db)...) // what tells and runs the subscribers of events
 	for _, p := range l.Parts {
 		db.Derived = append(db.Derived, pg.DerivedColumn{Table: p.Owner.Table, Column: p.Column})
 	}
@@ -62,6 +63,7 @@ func (l *lowering) table(m *model.Model) *pg.Table {
 	if m.IsIdentity {
 		t.Triggers = append(t.Triggers, &pg.Trigger{Name: "_300_sign_out", Timing: "after delete", Function: "platform.tg_sign_out"})
 	}
+	t.Triggers = append(t.Triggers, l.ChangeTriggers(m)...)
 	return t
 }
 

@@ -192,8 +192,14 @@ func (x *index) arguments(s *cursor) []*symbol {
 		return bare("cascade", "restrict", "setNull")
 	case at == "renamed ":
 		return labels("from")
+	case at == "on ":
+		return slices.Concat(bareKinds(kinds(false)), x.subscriberSymbols(), labels("fields", "where"))
+	case at == "on fields":
+		return own()
 	case at == "permission ":
-		return labels("expression", "roles", "actions")
+		return labels("expression", "roles", "actions", "jobs")
+	case at == "permission jobs":
+		return x.subscriberSymbols()
 	case at == "permission roles":
 		return x.declarationsOf("role")
 	case at == "permission actions":
@@ -212,10 +218,34 @@ func (x *index) arguments(s *cursor) []*symbol {
 		return x.defaults(s)
 	case at == "where ":
 		return append(x.expressionRoots(s), labels("expression")...)
-	case s.block == "expression", s.attribute == "permission", s.attribute == "validate", s.attribute == "where", s.attribute == "set", s.attribute == "computed":
+	case s.block == "expression", s.attribute == "on", s.attribute == "permission", s.attribute == "validate", s.attribute == "where", s.attribute == "set", s.attribute == "computed":
 		return x.expressionRoots(s)
 	}
 	return nil
+}
+
+// bareKinds keeps the kinds of writes to one row.
+func bareKinds(kinds []*symbol) []*symbol {
+	return slices.DeleteFunc(kinds, func(y *symbol) bool { return !slices.Contains([]string{"create", "update", "delete"}, y.name) })
+}
+
+// subscriberSymbols returns the subscribers that the @on of models name.
+func (x *index) subscriberSymbols() []*symbol {
+	var list words
+	for _, d := range x.types {
+		for _, a := range syntax.AttributesOf(members(d)) {
+			if a.Name.Name != "on" || len(a.Args) < 2 {
+				continue
+			}
+			if p, ok := a.Args[1].Value.(*syntax.Path); ok && len(p.Steps) == 1 {
+				named := word{name: p.Steps[0].Name, text: "A subscriber of events, by `functions/" + p.Steps[0].Name + ".sql`."}
+				if !slices.Contains(list, named) {
+					list = append(list, named)
+				}
+			}
+		}
+	}
+	return wordSymbols(list, classValue)
 }
 
 // relationFields returns the fields by which the type of a field leads back.
@@ -271,7 +301,7 @@ func (x *index) expressionRoots(s *cursor) []*symbol {
 		withContext = false
 	case s.block == "arms":
 		row, withContext = s.name(1), false
-	case s.block == "model" && s.attribute == "validate":
+	case s.block == "model" && s.attribute == "validate", s.attribute == "on":
 		withContext = false
 	}
 	var symbols []*symbol

@@ -27,6 +27,37 @@ type Schema struct {
 	Roles    []*Role
 	APIs     []*API    // the default api first, if it exists and is not declared
 	Actions  []*Action // of models and unions, in declaration order
+
+	Subscribers []*Subscriber // in the order of their first @on
+}
+
+// EventsOf returns what a subscriber is told of a model.
+func (s *Subscriber) EventsOf(m *Model) []*Event {
+	var events []*Event
+	for _, e := range s.Events {
+		if e.Model == m {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// Subscriber is who is told of events: code of the project, or a webhook.
+type Subscriber struct {
+	Name     string
+	Function string // snake form
+	IsCode   bool   // whether functions/<name>.sql exists
+	Events   []*Event
+	Span     syntax.Span
+}
+
+// Event is one @on: the writes to a model's rows that a subscriber is told of.
+type Event struct {
+	Model  *Model
+	Kinds  []Kind
+	Fields []*Field  // of an update: one of them changed; empty means any
+	Where  expr.Node // nil means every row
+	Span   syntax.Span
 }
 
 // Config is what the compiler reads of sternpost.yaml.
@@ -234,6 +265,8 @@ type Rule struct {
 	Expression expr.Node // nil means none
 	Roles      []*Role   // any one of them; empty means none
 	Kinds      []Kind    // of a model-level rule: the kinds it covers
+	Jobs       []string  // of a model-level rule: the subscribers whose code it allows the same
+	JobKinds   []Kind    // what it allows them
 	Text       string    // expression and roles in their formatted spelling, for comments
 	Span       syntax.Span
 	Condition  string // the expression in its formatted spelling
@@ -290,6 +323,7 @@ type Action struct {
 	Embeds        []*Embed
 	Selected      Shape                // what its @select names; nil means that it bears none
 	Pins          [][]*Equality        // pinning sets of get, update, delete, the first first: each alone pins one row, and one that holds conjuncts of several branches of a || pins it whichever branch holds
+	IsLogged      bool                 // whether it may write what a subscriber is told of
 	Allowed       []*syntax.Diagnostic // the warnings that its @allow silences
 	Span          syntax.Span
 }

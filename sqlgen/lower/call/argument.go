@@ -148,7 +148,7 @@ func (b *Builder) takeArguments(taken []Argument) []pg.Argument {
 // lastArguments are the arguments that hold the rest of the request.
 func lastArguments(a *model.Action) []pg.Argument {
 	read := mentionsOf(a)
-	if len(read.Headers)+len(read.Env)+len(read.Secrets) > 0 {
+	if a.IsLogged || len(read.Headers)+len(read.Env)+len(read.Secrets) > 0 {
 		return []pg.Argument{contextArgument}
 	}
 	return []pg.Argument{callerArgument, tokenArgument}

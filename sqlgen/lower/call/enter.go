@@ -60,6 +60,9 @@ func (l *Lowering) enter(a *model.Action, name, title string, volatility pg.Vola
 	if a.Custom {
 		// Code may read any setting of the call, and the compiler cannot know which.
 		b.Step("", &pg.Perform{Value: pg.Fn("platform.enter", pg.Str(rule.CustomCode), value.Context)})
+		if a.IsLogged {
+			b.Step("", &pg.Perform{Value: setting("origin", pg.Str(a.Name))})
+		}
 		return b
 	}
 	b.lookForCaller()
@@ -119,18 +122,20 @@ func (b *Builder) entered() []*pg.Variable {
 		return nil
 	}
 	var settings []pg.Expr
-	set := func(name string, value pg.Expr) {
-		settings = append(settings, pg.Fn("set_config", pg.Str("sternpost."+name), value, pg.True()))
-	}
+	set := func(name string, value pg.Expr) { settings = append(settings, setting(name, value)) }
 	if !b.isDeciding { // only policies ask for the action
 		set("action", pg.Str(b.Action.Name))
 	}
 	read := mentionsOf(b.Action)
-	if b.tellsCaller || read.Identity || read.IsAuthenticated || namesRoles(b.Action.Rules) {
+	if b.tellsCaller || b.Action.IsLogged || read.Identity || read.IsAuthenticated || namesRoles(b.Action.Rules) {
 		set("identity_id", b.callerID())
 	}
 	if b.tellsCaller || namesRoles(b.Action.Rules) {
 		set("token", b.token())
+	}
+	if b.Action.IsLogged && !b.isDeciding { // for the record of what it writes
+		set("origin", pg.Str(b.Action.Name))
+		set("request_id", value.MemberText(value.Context, "requestId"))
 	}
 	if b.ReadsZone {
 		set("time_zone", value.MemberText(value.Context, "timeZone"))
@@ -154,6 +159,11 @@ func (b *Builder) entered() []*pg.Variable {
 		return nil
 	}
 	return []*pg.Variable{{Name: "v_entered", Type: "text", Initial: Concatenated(settings...)}}
+}
+
+// setting sets a setting of the call for its transaction.
+func setting(name string, value pg.Expr) pg.Expr {
+	return pg.Fn("set_config", pg.Str("sternpost."+name), value, pg.True())
 }
 
 // marked puts a mark before a text, which tells an empty one from null.

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/lower/derive"
 	"github.com/sternpost/sternpost/sqlgen/lower/rule"
 	"github.com/sternpost/sternpost/sqlgen/model"
@@ -13,6 +14,8 @@ type Lowering struct {
 
 	Functions *pg.Names                // names of functions in schema api
 	Early     map[*model.Action]string // functions that decide before anything is prepared
+
+	Subscribers []release.Subscriber
 }
 
 // New prepares to lower the actions of a schema. Generated names of functions give way to those of actions.

@@ -12,7 +12,7 @@ import (
 const CustomCode = "custom code"
 
 func (l *Lowering) hasCustomCode() bool {
-	return slices.ContainsFunc(l.Schema.Actions, func(a *model.Action) bool { return a.Custom })
+	return l.hasJobs() || slices.ContainsFunc(l.Schema.Actions, func(a *model.Action) bool { return a.Custom })
 }
 
 // admitCustomCode gives a model's table the policies and grants of custom code. Custom code may do to the rows what the
@@ -22,8 +22,8 @@ func (l *Lowering) hasCustomCode() bool {
 // Custom code runs as a role of its own, under policies that do not ask for the action. Postgres keeps the plans of its
 // helpers from one call to the next, and makes a plan for the action that is entered at the time. Code that enters
 // another action would leave plans behind that admit what that action may.
-func admitCustomCode(t *pg.Table, m *model.Model) {
-	admitted := admittedToCode(m)
+func (l *Lowering) admitCustomCode(t *pg.Table, m *model.Model) {
+	admitted := l.admittedToCode(m)
 	for _, command := range commands {
 		if admitted[command] == nil {
 			continue
@@ -43,7 +43,7 @@ func admitCustomCode(t *pg.Table, m *model.Model) {
 }
 
 // admittedToCode is the condition for custom code, by command; it may do nothing else.
-func admittedToCode(m *model.Model) map[pg.Command]*pg.Branch {
+func (l *Lowering) admittedToCode(m *model.Model) map[pg.Command]*pg.Branch {
 	admitted := map[pg.Command]*pg.Branch{}
 	for _, c := range []struct {
 		command pg.Command
@@ -54,7 +54,11 @@ func admittedToCode(m *model.Model) map[pg.Command]*pg.Branch {
 		{pg.ForUpdate, []model.Kind{model.Update}},
 		{pg.ForDelete, []model.Kind{model.Delete}},
 	} {
-		if b := admittedBy(m, c.kinds...); !pg.IsFalse(b.Condition) {
+		b := admittedBy(m, c.kinds...)
+		if l.hasJobs() {
+			b = admittedJobs(m, b, c.kinds...)
+		}
+		if !pg.IsFalse(b.Condition) {
 			admitted[c.command] = b
 		}
 	}

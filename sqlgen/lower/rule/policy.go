@@ -100,7 +100,7 @@ func (l *Lowering) Secure(t *pg.Table, m *model.Model, demanded Policies) {
 		t.Grants = append(t.Grants, l.grants(m, p, owner)...)
 	}
 	if l.hasCustomCode() {
-		admitCustomCode(t, m)
+		l.admitCustomCode(t, m)
 	}
 }
 

@@ -14,7 +14,7 @@ func recordMembers(at TableAlias, shape model.Shape, aliases map[string]bool, al
 		if m.Field.IsRelation() {
 			members[i].Value = Embedded(at, m, aliases, alias)
 		} else {
-			members[i].Value = wire(m.Field.Type, pg.Col(at.Name, m.Field.Column))
+			members[i].Value = Wire(m.Field.Type, pg.Col(at.Name, m.Field.Column))
 		}
 	}
 	return members

@@ -175,8 +175,8 @@ func elementType(t expr.Type) string { return strings.TrimSuffix(CastType(t.Kind
 // IsLeakproof tells whether Postgres' comparisons of a kind's values are leakproof.
 func IsLeakproof(k expr.Kind) bool { return SQLOf(k).isLeakproof }
 
-// wire returns a column's value as it goes over the wire, for row_to_json.
-func wire(t expr.Type, value pg.Expr) pg.Expr {
+// Wire returns a column's value as it goes over the wire, for row_to_json.
+func Wire(t expr.Type, value pg.Expr) pg.Expr {
 	s := SQLOf(t.Kind)
 	switch {
 	case s.wire == "":
@@ -193,7 +193,7 @@ func LiteralText(t expr.Type, column string) string { return emit.Expr(Literal(t
 func Literal(t expr.Type, value pg.Expr) pg.Expr {
 	switch {
 	case !SQLOf(t.Kind).asText:
-		return wire(t, value)
+		return Wire(t, value)
 	case t.Array:
 		return pg.As(value, "text[]")
 	}

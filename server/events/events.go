@@ -1,0 +1,253 @@
+// Package events lets the subscribers of a release read what was written: it runs their
+// code, and repeats what failed. Any number of servers do so: a subscriber is read by one
+// server at a time, in the transaction that notes how far it has read.
+package events
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sternpost/sternpost/server/database"
+	"github.com/sternpost/sternpost/server/queue"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+const (
+	// pollInterval is how often a server asks whether other servers, or other programs, have written something.
+	pollInterval = 25 * time.Millisecond
+	// idleInterval is how often it does without subscribers.
+	idleInterval = time.Second
+	// batch is how many changes a subscriber reads in a transaction. If that fails as a whole, one is read.
+	batch = 100
+	// readers is how many subscribers a server reads for at a time, each on a connection.
+	readers = 4
+	// tendInterval is how often a server looks for changes that everybody has read.
+	tendInterval = time.Minute
+	// keep is how long changes stay after that.
+	keep = 24 * time.Hour
+
+	firstDelay, longestDelay = 5 * time.Second, time.Hour
+	retries                  = 4 // tries of code, with the first
+)
+
+// Database is the part of the database that events need.
+type Database interface {
+	// QueryRow runs a statement that returns one row.
+	QueryRow(statement string, arguments []any, into ...any) error
+
+	// Dial opens a connection.
+	Dial(ctx context.Context, settings ...database.Setting) (*pgx.Conn, error)
+}
+
+// Options configure the events of a server.
+type Options struct {
+	DB       Database
+	IsServed func() bool // whether a release is served, and the database takes writes
+	Release  func() (number int64, m *release.Manifest)
+	Timeout  time.Duration // of the code for a batch of events, or for one that is repeated
+	Registry prometheus.Registerer
+	Log      *slog.Logger
+}
+
+// Events reads for the subscribers of the served release.
+type Events struct {
+	Options
+	woken   chan struct{}
+	free    chan *pgx.Conn // connections that nobody uses
+	mutex   sync.Mutex
+	reading map[string]bool // subscribers that this server reads for
+	read    *prometheus.CounterVec
+	failed  map[string]bool // subscribers whose reading failed last
+}
+
+// New prepares to read events. It reads nothing before Run.
+func New(o Options) *Events {
+	e := &Events{Options: o, woken: make(chan struct{}, 1), free: make(chan *pgx.Conn, readers), reading: map[string]bool{}, failed: map[string]bool{},
+		read: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sternpost_changes_read_total", Help: "Changes of rows that this server has read for a subscriber.",
+		}, []string{"subscriber"})}
+	o.Registry.MustRegister(e.read)
+	return e
+}
+
+// Wake makes the server look for changes at once. It does not block.
+func (e *Events) Wake() {
+	select {
+	case e.woken <- struct{}{}:
+	default: // it is about to look
+	}
+}
+
+// Run reads until the context ends.
+func (e *Events) Run(ctx context.Context) {
+	var tended time.Time
+	for ctx.Err() == nil {
+		wait := idleInterval
+		if _, m := e.Release(); m != nil && len(m.Subscribers) > 0 && e.IsServed() {
+			wait = pollInterval
+			if err := e.look(ctx, m); err != nil {
+				e.note(ctx, "", err)
+				wait = idleInterval
+			}
+			if time.Since(tended) > tendInterval {
+				tended = time.Now()
+				e.note(ctx, "", e.DB.QueryRow(`select platform.events_tend($1)`, []any{keep}, new(int32)))
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		case <-e.woken:
+		}
+	}
+	for {
+		select {
+		case conn := <-e.free:
+			e.hangUp(conn)
+		default:
+			return
+		}
+	}
+}
+
+// hangUp closes a connection.
+func (e *Events) hangUp(conn *pgx.Conn) {
+	end, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = conn.Close(end)
+}
+
+// look starts to read for each subscriber that may have something to read.
+func (e *Events) look(ctx context.Context, m *release.Manifest) error {
+	var waiting []string
+	if err := e.DB.QueryRow(`select platform.events_waiting()`, nil, &waiting); err != nil {
+		return fmt.Errorf("look for changes: %w", err)
+	}
+	for _, name := range waiting {
+		for _, s := range m.Subscribers {
+			if s.Name == name && e.begins(name) {
+				go func() {
+					defer e.ends(name)
+					e.note(ctx, name, e.readFor(ctx, s))
+				}()
+			}
+		}
+	}
+	return nil
+}
+
+// begins reserves a subscriber for one reader of this server.
+func (e *Events) begins(name string) bool {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.reading[name] || len(e.reading) == readers {
+		return false
+	}
+	e.reading[name] = true
+	return true
+}
+
+func (e *Events) ends(name string) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	delete(e.reading, name)
+}
+
+// readFor reads for a subscriber until it has read all, or another server is at it.
+func (e *Events) readFor(ctx context.Context, s release.Subscriber) error {
+	most, runs := int32(batch), true
+	for ctx.Err() == nil {
+		var n *int32
+		err := e.transaction(ctx, `select platform.events_run($1, $2, $3)`, []any{s.Name, most, runs}, &n)
+		switch {
+		case err == nil:
+		case ctx.Err() == nil && most > 1:
+			most = 1 // one event may take too long for the others, or end the whole transaction
+			continue
+		case ctx.Err() == nil && runs:
+			runs = false // the queue tries it again, and gives it up
+			continue
+		default:
+			return fmt.Errorf("read for %s: %w", s.Name, err)
+		}
+		if n == nil {
+			return nil
+		}
+		e.read.WithLabelValues(s.Name).Add(float64(*n))
+		if *n < most {
+			return nil
+		}
+		runs = true
+	}
+	return nil
+}
+
+// transaction runs a statement that runs code, in a transaction on a connection of its own.
+func (e *Events) transaction(ctx context.Context, statement string, arguments []any, into any) (err error) {
+	var conn *pgx.Conn
+	select {
+	case conn = <-e.free:
+	default:
+		if conn, err = e.DB.Dial(ctx); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		if err == nil {
+			select {
+			case e.free <- conn:
+				return
+			default:
+			}
+		}
+		e.hangUp(conn)
+	}()
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if err := database.Settle(ctx, tx); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, fmt.Sprintf("set local statement_timeout = %d", e.Timeout.Milliseconds())); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, statement, append([]any{pgx.QueryExecModeExec}, arguments...)...).Scan(into)
+	})
+}
+
+// note logs a failure, unless the last attempt failed too.
+func (e *Events) note(ctx context.Context, name string, err error) {
+	e.mutex.Lock()
+	wasFailed := e.failed[name]
+	e.failed[name] = err != nil
+	e.mutex.Unlock()
+	if err != nil && !wasFailed && ctx.Err() == nil {
+		e.Log.Warn("cannot read events", "subscriber", name, "error", err)
+	}
+}
+
+// Retries returns how events are repeated whose code has failed, or that wait behind one.
+func (e *Events) Retries() queue.Kind {
+	return queue.Kind{
+		Kind: "event", Most: readers, Lease: e.Timeout + 30*time.Second, Delay: queue.Doubling(firstDelay, longestDelay),
+		Run: func(ctx context.Context, t *queue.Task) error {
+			err := e.transaction(ctx, `select platform.event_retry($1)::text`, []any{t.ID}, new(*string))
+			if err != nil && ctx.Err() == nil && t.Attempts+1 >= retries {
+				return &queue.GivenUp{Reason: err.Error()}
+			}
+			return err
+		},
+		Ended: func(t *queue.Task, err error, delay time.Duration) {
+			switch {
+			case err != nil && delay == 0:
+				e.Log.Error("an event is given up", "subscriber", t.Name, "task", t.ID, "record", t.Key, "attempts", t.Attempts+1, "error", err)
+			case err != nil:
+				e.Log.Warn("an event is tried again", "subscriber", t.Name, "task", t.ID, "attempt", t.Attempts+1, "in", delay, "error", err)
+			}
+		},
+	}
+}
