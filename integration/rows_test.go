@@ -80,6 +80,8 @@ anonymous: 403: not authorized to access. Explain why
 as ada@example.com a hammer listThings as ada@example.com
 renamed: Ada L.
 deleted: Ada L. Grace
+as the other: ada@example.com (https://login.example)
+and as the first: ada@example.com (its id)
 without actions: cellar
 trouble: The project’s files cannot be installed. The server still serves release 1.
 release 2: id ownerId title size photo createdAt updatedAt

@@ -119,6 +119,22 @@ await dialog.getByRole("button", { name: "Delete" }).click();
 await counted("2 rows");
 await say("deleted:", () => cells(2));
 
+// Two identities of one address are told apart by their providers.
+await table("Identity");
+await page.getByRole("button", { name: "New row" }).click();
+await inRow("email").fill("ada@example.com");
+await inRow("issuer").fill("https://login.example");
+await dialog.getByRole("button", { name: "Insert" }).click();
+await dialog.waitFor({ state: "hidden" });
+await page.locator("#caller > summary").click();
+await page.locator("#identities button", { hasText: "(https://login.example)" }).click();
+await page.locator("#who", { hasText: "(https://login.example)" }).waitFor();
+await say("as the other:", () => page.locator("#who").textContent());
+await page.locator("#caller > summary").click();
+await page.locator("#identities button", { hasText: /^ada@example.com \([0-9a-f-]{36}\)$/ }).click();
+await page.locator("#who", { hasText: "login" }).waitFor({ state: "detached" });
+await say("and as the first:", async () => (await page.locator("#who").textContent()).replace(/[0-9a-f-]{36}/, "its id"));
+
 // A model without actions has rows too.
 await page.goto(base + "/");
 await page.locator('[data-model="Shelf"] .rows').click();
