@@ -208,6 +208,7 @@ func TestRowsTouched(t *testing.T) {
 			}
 		}
 	}
+	t.Run("bounds", func(t *testing.T) { boundRows(t, a, conn) })
 	t.Run("crews", func(t *testing.T) { countRowsOfCrews(t, a, conn) })
 	t.Run("pages of crews", func(t *testing.T) { walkCrews(t, a, conn) })
 	t.Run("the page about lists", func(t *testing.T) { compareListsPage(t, a, conn) })
@@ -287,6 +288,81 @@ func functionsFor(action *release.Action, in input.Input) []string {
 		functions = append(functions, form)
 	}
 	return functions
+}
+
+// boundRows checks that a page costs at most what its caller may see, whatever the request: with n rows that the list shows
+// the caller without a filter, 10 n + 500 rows for a page from an end or behind a row of the caller, and 25 n + 1,000 for
+// a page behind any other row.
+func boundRows(t *testing.T, a *app, conn *pgx.Conn) {
+	callers := map[string][]string{
+		"Owned": {"many", "few", "none"}, "Team": {"many", "few", "none", "in1", "in100"},
+		"Crew": {"many", "none", "in1", "in20", "in100", "in400", "in1200", "in5000"},
+	}
+	checked := 0
+	for _, action := range a.manifest.Actions {
+		kind := ""
+		for of := range callers {
+			if strings.HasPrefix(action.Name, "list"+of) {
+				kind = of
+			}
+		}
+		if kind == "" || strings.Contains(action.Name, "Role") {
+			continue
+		}
+		read := func(body, caller string) page {
+			in, err := a.readers[action.Name].Read([]byte(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, answer := rowsReadBy(t, conn, action.Function, string(in.JSON), caller)
+			if answer == "SP403" {
+				return page{totalCount: -1}
+			}
+			return readPage(t, answer)
+		}
+		other := read(`{"limit":1,"offset":2000}`, callers[kind][len(callers[kind])-1]).endCursor
+		if other == "" {
+			other = read(`{"limit":1,"offset":2000}`, "many").endCursor
+		}
+		for _, caller := range callers[kind] {
+			first := read(`{"first":20,"totalCount":true}`, caller)
+			if first.totalCount < 0 {
+				continue // refused
+			}
+			near, far := 10*first.totalCount+500, 25*first.totalCount+1000
+			bounds := map[string]int{
+				`{"first":20}`: near, `{"last":20}`: near, `{"first":20,"totalCount":true}`: near,
+				`{"first":20,"where":{"isDone":{"equals":true}}}`:               near,
+				`{"first":20,"where":{"isDone":{"notEquals":true}}}`:            near,
+				fmt.Sprintf(`{"first":20,"after":%q}`, other):                   far,
+				fmt.Sprintf(`{"last":20,"before":%q}`, other):                   far,
+				fmt.Sprintf(`{"first":20,"after":%q}`, first.endCursor):         near,
+				`{"first":20,"where":{"title":{"equals":"title 7"}}}`:           near,
+				`{"first":20,"where":{"rank":{"lessThan":2}}}`:                  near,
+				`{"limit":20,"offset":10}`:                                      near,
+				`{"last":20,"where":{"isDone":{"equals":true}}}`:                near,
+				`{"first":5,"where":{"rank":{"equals":499}},"totalCount":true}`: near,
+			}
+			for body, most := range bounds {
+				if strings.Contains(body, `:""`) || kind != "Crew" && (strings.Contains(body, "title") || strings.Contains(body, "rank")) {
+					continue
+				}
+				in, err := a.readers[action.Name].Read([]byte(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, function := range functionsFor(action, in) {
+					rows, _ := rowsReadBy(t, conn, function, string(in.JSON), caller)
+					if checked++; rows > most {
+						t.Errorf("%d rows touched by api.%s by %s with %s, more than %d", rows, function, caller, body, most)
+					}
+				}
+			}
+		}
+	}
+	if checked < 500 {
+		t.Errorf("only %d pages were read", checked)
+	}
 }
 
 // countRowsOfCrews counts the rows for callers in few and in many thin crews, with and without

@@ -38,7 +38,11 @@ as $$
   )
   from unnest(ways) as way
   cross join lateral unnest(
-    case when is_fenced or way.lead is null then coalesce(way.conditions, array[way.behind]) else array[way.conditions[1]] end
+    case
+      when way.lead is null then way.conditions
+      when is_fenced then array[coalesce(replace(way.behind, 'array[list__access.value]', way.own), way.behind)] -- as values, they have statistics
+      else array[way.conditions[1]]
+    end
   ) as condition
   cross join quote_ident(alias) as table_
   cross join lateral (

@@ -134,7 +134,8 @@ begin
   end loop;
 
   if v_offset > 0 then
-    execute 'select exists (' || platform.merged_sql(ways, alias, '', filter, v_is_fenced, most => ' limit 1', word => ' union all ') || ')'
+    execute 'select exists (' || platform.merged_sql(
+          ways, alias, '', filter, v_is_fenced, keys => case when not is_open then keys end, most => ' limit 1', word => ' union all ') || ')'
       into v_has_rows_before
       using v_filter, v_position, own;
   end if;
