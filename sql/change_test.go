@@ -245,3 +245,30 @@ func TestChangeRights(t *testing.T) {
 		}
 	}
 }
+
+// TestEventsAfterRestore moves the record and what a consumer has seen to another cluster, whose transactions have smaller
+// numbers: what was not seen is told once, and so is what is written there.
+func TestEventsAfterRestore(t *testing.T) {
+	t.Parallel()
+	database := withChanges(t)
+	owner, server := database.Owner(t), database.Server(t)
+	exec(t, owner, `insert into app.thing values ('a', 'seen')`)
+	run(t, server, 10)
+	exec(t, owner, `insert into app.thing values ('b', 'not seen'); update app.thing set note = 'nor this' where id = 'b'`)
+	exec(t, database.Superuser(t), `
+		update platform.change set xid = (xid::text::bigint + 1000000)::text::xid8;
+		update platform.consumer set
+			cluster = 1,
+			seen = (pg_snapshot_xmax(seen)::text::bigint + 1000000 || ':' || pg_snapshot_xmax(seen)::text::bigint + 1000000 || ':')::pg_snapshot,
+			fence = (fence::text::bigint + 1000000)::text::xid8`)
+	run(t, server, 10)
+	exec(t, owner, `insert into app.thing values ('c', 'written here')`)
+	run(t, server, 10)
+	for range 2 {
+		exec(t, server, `select platform.event_retry((task->>'id')::bigint) from json_array_elements(platform.task_take('event', 'watch', '1 minute', null, 10)) as task`)
+	}
+	got := strings.Join(values[string](t, owner, `select record || ' ' || (event #>> '{target,data,note}') from app.told order by place`), ", ")
+	if want := "a seen, c written here, b not seen, b nor this"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

@@ -44,7 +44,7 @@ begin
 
   v_running := array(select pg_snapshot_xip(consumer.seen));
   if consumer.after is null then
-    consumer.after := least(
+    consumer.after := greatest(consumer.base, least(
       consumer.floor,
       (select min(change.seq) - 1 from platform.change where change.xid = any (v_running)),
       (
@@ -53,7 +53,7 @@ begin
         where change.xid >= pg_snapshot_xmax(consumer.seen)
           and change.xid < consumer.fence
       )
-    );
+    ));
   end if;
 
   select

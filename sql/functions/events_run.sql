@@ -32,6 +32,10 @@ begin
   if not found then
     return null;
   end if;
+  if v_consumer.cluster is distinct from platform.cluster() then
+    perform platform.events_anchor(v_consumer, v_floor);
+    return 0;
+  end if;
 
   select * from platform.events_read(v_consumer, v_floor, most) into v_read;
   v_consumer := v_read.consumer;

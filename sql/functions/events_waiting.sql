@@ -8,12 +8,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_last bigint;
+  v_cluster bigint := platform.cluster();
 begin
   select case when change_seq.is_called then change_seq.last_value else 0 end from platform.change_seq into v_last;
   return array(
     select consumer.name
     from platform.consumer
     where consumer.upto is not null
+      or consumer.cluster is distinct from v_cluster
       or consumer.floor < v_last
       or exists (select from platform.change where change.xid = any (array(select pg_snapshot_xip(consumer.seen))))
       or exists (

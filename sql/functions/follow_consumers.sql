@@ -12,14 +12,15 @@ begin
     select named->>'name' from json_array_elements(coalesce(manifest->'subscribers', '[]')) as named
   );
 
-  insert into platform.consumer (name, run, events, seen, fence, floor)
+  insert into platform.consumer (name, run, events, seen, fence, floor, cluster)
   select
     named->>'name',
     named->>'run',
     (named->'events')::jsonb,
     pg_current_snapshot(),
     pg_current_xact_id(),
-    0
+    0,
+    platform.cluster()
   from json_array_elements(coalesce(manifest->'subscribers', '[]')) as named
   on conflict on constraint consumer_pkey do update
     set run = excluded.run,

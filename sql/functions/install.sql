@@ -80,6 +80,7 @@
 {{ template "release_digest.sql" . }}
 {{ template "announce.sql" . }}
 {{ template "lock_tables.sql" . }}
+{{ template "cluster.sql" . }}
 {{ template "follow_consumers.sql" . }}
 {{ template "install_release.sql" . }}
 {{ template "install_release_change.sql" . }}
@@ -138,6 +139,7 @@
 {{ template "event_run.sql" . }}
 {{ template "events_keep.sql" . }}
 {{ template "events_read.sql" . }}
+{{ template "events_anchor.sql" . }}
 {{ template "events_run.sql" . }}
 {{ template "event_retry.sql" . }}
 {{ template "events_waiting.sql" . }}
