@@ -2,7 +2,6 @@ package call
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower/rule"
@@ -166,18 +165,11 @@ func (b *Builder) Finish() *pg.Function {
 	return b.Fn
 }
 
-// hasColumnLikeVariable tells whether a column, or a table as a whole, has the name of an argument of an action's
-// function, or begins as its variables do: Postgres would report the bare name as ambiguous.
-func hasColumnLikeVariable(a *model.Action, arguments []pg.Argument) bool {
-	isLike := func(name string) bool {
-		return strings.HasPrefix(name, "v_") || slices.ContainsFunc(arguments, func(a pg.Argument) bool { return a.Name == name })
-	}
-	for _, m := range value.ModelsRead(a) {
-		if isLike(m.Table) || slices.ContainsFunc(m.Stored(), func(f *model.Field) bool { return isLike(f.Column) }) {
-			return true
-		}
-	}
-	return false
+// hasColumnLike tells whether a table that an action reads, or a column of one, has such a name.
+func hasColumnLike(a *model.Action, isLike func(name string) bool) bool {
+	return slices.ContainsFunc(value.ModelsRead(a), func(m *model.Model) bool {
+		return isLike(m.Table) || slices.ContainsFunc(m.Stored(), func(f *model.Field) bool { return isLike(f.Column) })
+	})
 }
 
 // Stored is the table that the function reads and writes rows of, under row security.

@@ -126,12 +126,16 @@ func ArgumentTypeOf(kind expr.Kind) string {
 }
 
 // takeArguments returns the arguments of a function that takes its inputs one by one, and uses them as the inputs'
-// values.
-func (b *Builder) takeArguments(taken []Argument) []pg.Argument {
+// values. One that is named like a column is qualified by the function's name.
+func (b *Builder) takeArguments(function string, taken []Argument) []pg.Argument {
 	b.Given = map[*model.Input]pg.Expr{}
 	var arguments []pg.Argument
 	for _, argument := range taken {
-		value := pg.Var(pg.ParamIdent(b.names.Take(argument.Name)))
+		name := pg.ParamIdent(b.names.Take(argument.Name))
+		if hasColumnLike(b.Action, func(column string) bool { return column == argument.Name }) {
+			name = pg.Ident(function) + "." + name
+		}
+		value := pg.Var(name)
 		switch {
 		case argument.Input == nil:
 		case argument.Given:

@@ -3,6 +3,7 @@ package call
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sternpost/sternpost/sql/role"
 	"github.com/sternpost/sternpost/sqlgen/expr"
@@ -27,17 +28,26 @@ func (l *Lowering) enter(a *model.Action, name, title string, volatility pg.Vola
 	for _, name := range ownVariables {
 		b.names.Take(name)
 	}
+	var taken []Argument
 	arguments := []pg.Argument{{Name: "input", Type: "jsonb"}, {Name: "context", Type: "jsonb"}}
 	switch {
 	case forms != nil:
-		arguments = append(b.takeArguments(forms), formArgument)
+		taken = forms
+		arguments = append(b.takeArguments(name, taken), formArgument)
 		for _, in := range a.Reads {
 			if b.Values[in] == nil { // no request for these forms gives it
 				b.Values[in], b.Given[in] = pg.As(pg.Null(), value.VariableType(in.Type)), pg.False()
 			}
 		}
 	case name == rule.FunctionName(a) && takesArguments(a):
-		arguments = b.takeArguments(argumentsOf(a))
+		taken = argumentsOf(a)
+		arguments = b.takeArguments(name, taken)
+	}
+	// Postgres reports a bare name that is also a column's as ambiguous.
+	isBare := func(name string) bool {
+		isInput := func(g Argument) bool { return g.Input != nil && g.Name == name }
+		return strings.HasPrefix(name, "v_") ||
+			slices.ContainsFunc(arguments, func(g pg.Argument) bool { return g.Name == name }) && !slices.ContainsFunc(taken, isInput)
 	}
 	b.Fn = &pg.Function{
 		Schema:      value.APISchema,
@@ -48,7 +58,7 @@ func (l *Lowering) enter(a *model.Action, name, title string, volatility pg.Vola
 		Arguments:   arguments,
 		Returns:     answers(a),
 		Volatility:  volatility,
-		UseVariable: hasColumnLikeVariable(a, arguments),
+		UseVariable: hasColumnLike(a, isBare),
 	}
 	if b.Fn.Comment == "" {
 		b.Fn.Comment = fmt.Sprintf("action %s of %s", a.Name, rule.OwnerOf(a))
