@@ -78,6 +78,7 @@ func (f *Field) IsShownWithin() bool {
 	return f.IsShown() && (!f.Model.IsIdentity || slices.Contains(ShownOfIdentity(), f.Name))
 }
 
+// ShownOfIdentity lists the fields that a record shows of an Identity within it.
 func ShownOfIdentity() []string {
 	return []string{"id", "email", "emailVerified", "name", "givenName", "familyName", "middleName", "nickName", "picture"}
 }

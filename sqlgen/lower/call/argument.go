@@ -115,6 +115,7 @@ func isMeantOtherwise(name string, a *model.Action) bool {
 // ArgumentType is the type of the argument that takes an input, as Postgres prints it; it is empty without an argument.
 func ArgumentType(in *model.Input) string { return ArgumentTypeOf(in.Type.Kind) }
 
+// ArgumentTypeOf is the type of an argument that takes a value of a kind, empty if none can.
 func ArgumentTypeOf(kind expr.Kind) string {
 	switch kind {
 	case expr.ID, expr.Text, expr.Markdown, expr.Enum, expr.Number, expr.Decimal, expr.Boolean, expr.Date, expr.Duration:

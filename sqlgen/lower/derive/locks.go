@@ -42,6 +42,7 @@ type LockWay struct {
 	Ids        pg.Expr      // of the rows, if they are given
 }
 
+// NewReach begins with no rows.
 func (l *Lowering) NewReach() *Reaching { return &Reaching{l, map[*model.Model]*Reached{}} }
 
 // strengths of locks, each above those before it.

@@ -19,6 +19,7 @@ type ListRows struct {
 	union *model.Union // nil for rows of a model
 }
 
+// RowsOf returns the rows among which an action finds its own.
 func RowsOf(a *model.Action) ListRows {
 	if a.Union == nil {
 		return ListRows{model: a.Model}

@@ -27,6 +27,7 @@ type Arm struct {
 	View   string // the name of its view
 }
 
+// ArmsOf returns the arms of a union, in the order of their declaration.
 func ArmsOf(u *model.Union) []Arm {
 	views := pg.NewNames()
 	views.Take(CallerRoles)

@@ -40,6 +40,7 @@ func IsOwnPath(p *expr.Path) bool {
 	return len(p.Steps) == 2 && Field(p.Steps[0]).FK != nil && p.Steps[1].StepName() == "id"
 }
 
+// IsAggregate tells whether an expression is a function of many rows.
 func IsAggregate(n expr.Node) bool {
 	_, ok := n.(*expr.Aggregate)
 	return ok

@@ -358,6 +358,7 @@ func NullTested(c *expr.Compare) (expr.Node, bool) {
 	return c.Left, IsNullLiteral(c.Right)
 }
 
+// IsNullLiteral tells whether an expression is null as it is written.
 func IsNullLiteral(n expr.Node) bool {
 	l, ok := n.(*expr.Literal)
 	return ok && l.Type().Kind == expr.NullKind

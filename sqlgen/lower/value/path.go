@@ -61,6 +61,7 @@ type joins struct {
 	isVisible func(TableAlias) pg.Expr // the condition for rows on the path; nil means all
 }
 
+// NewJoins begins joins whose aliases differ from those that are taken.
 func NewJoins(aliases map[string]bool) *joins {
 	return &joins{Aliases: maps.Clone(aliases)}
 }

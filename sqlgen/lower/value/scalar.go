@@ -18,6 +18,7 @@ func IDOfRow(t expr.Type) expr.Type {
 	return t
 }
 
+// Boolean is true or false.
 func Boolean(b bool) pg.Expr {
 	if b {
 		return pg.True()
@@ -190,6 +191,7 @@ func Wire(t expr.Type, value pg.Expr) pg.Expr {
 // LiteralOf returns the SQL by which a column reads as a literal of its type.
 func LiteralText(t expr.Type, column string) string { return emit.Expr(Literal(t, pg.Lit(column))) }
 
+// Literal is a value in the form of its literal in the language, as text where that form is one.
 func Literal(t expr.Type, value pg.Expr) pg.Expr {
 	switch {
 	case !SQLOf(t.Kind).asText:
@@ -205,6 +207,7 @@ func MemberOf(name, column string, t expr.Type) release.Member {
 	return release.Member{Name: name, Column: column, Type: SQLOf(t.Kind).Member, Array: IsList(t)}
 }
 
+// ColumnDefault is the default of a field's column, nil if there is none.
 func ColumnDefault(f *model.Field) pg.Expr {
 	if f.BuiltIn {
 		switch f.Name {
@@ -254,6 +257,7 @@ func StoredAs(f *model.Field) *model.Field {
 	return f
 }
 
+// ColumnsOf returns the columns of some fields.
 func ColumnsOf(fields []*model.Field) []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
@@ -271,6 +275,7 @@ func StoredColumnsOf(fields []*model.Field) []string {
 	return names
 }
 
+// NamesOf returns the names of some fields.
 func NamesOf(fields []*model.Field) []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
