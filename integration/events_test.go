@@ -3,6 +3,8 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -140,5 +142,59 @@ func TestSubscriber(t *testing.T) {
 	}
 	if counts, _ := heard(closed); counts != "0 0" {
 		t.Errorf("the code has written a row that no rule opens to it: %s", counts)
+	}
+}
+
+// TestSubscriberAdded adds a subscriber below a server that runs, and takes it away again. It hears of what is written
+// from then on; without it the table has no trigger.
+func TestSubscriberAdded(t *testing.T) {
+	t.Parallel()
+	const heard = "model Heard { fields { text Text } @permission(expression: true, jobs: [hear]) }"
+	dir := writeProject(t, map[string]string{"schema.stern": notes})
+	db := installApp(t, dir)
+	a := serve(t, db, dir, db.ServerURL())
+	conn := db.Superuser(t)
+	ask := func(query string) (answer string) {
+		t.Helper()
+		if err := conn.QueryRow(t.Context(), query).Scan(&answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	triggers := func() string {
+		t.Helper()
+		return ask(`select count(*)::text from pg_trigger where tgfoid = 'platform.tg_change'::regproc`)
+	}
+	a.await(t, "createNote", `{"text":"before"}`, `"before"`)
+	if got := triggers(); got != "0" {
+		t.Errorf("without a subscriber there are %s triggers", got)
+	}
+
+	edit(t, dir, "  @permission", "  @on([create], hear)\n  @permission")
+	edit(t, dir, "model Note", heard+"\nmodel Note")
+	if err := os.MkdirAll(filepath.Join(dir, "functions"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	code := "create function functions.hear(event jsonb) returns void language sql volatile security invoker as $$\n" +
+		"  insert into app.heard (text) values (event #>> '{target,data,text}')\n$$;\n"
+	if err := os.WriteFile(filepath.Join(dir, "functions", "hear.sql"), []byte(code), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	reinstall(t, db, dir)
+	a.await(t, "createNote", `{"text":"after"}`, `"after"`)
+	for deadline := time.Now().Add(15 * time.Second); ask(`select coalesce(string_agg(text, ' '), '') from app.heard`) != "after"; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the subscriber heard %q", ask(`select coalesce(string_agg(text, ' '), '') from app.heard`))
+		}
+	}
+
+	edit(t, dir, "  @on([create], hear)\n", "")
+	edit(t, dir, heard+"\n", "model Heard { fields { text Text } }\n")
+	if err := os.Remove(filepath.Join(dir, "functions", "hear.sql")); err != nil {
+		t.Fatal(err)
+	}
+	reinstall(t, db, dir)
+	if got := triggers() + ask(`select count(*)::text from platform.consumer`); got != "00" {
+		t.Errorf("when the subscriber is gone, there are triggers and consumers: %s", got)
 	}
 }
