@@ -165,8 +165,11 @@ func (b *Builder) Finish() *pg.Function {
 	return b.Fn
 }
 
-// hasColumnLike tells whether a table that an action reads, or a column of one, has such a name.
+// hasColumnLike tells whether a table or union that an action reads, or a column of one, has such a name.
 func hasColumnLike(a *model.Action, isLike func(name string) bool) bool {
+	if u := a.Union; u != nil && (isLike(u.Table) || slices.ContainsFunc(u.Fields, func(f *model.UnionField) bool { return isLike(f.Column) })) {
+		return true
+	}
 	return slices.ContainsFunc(value.ModelsRead(a), func(m *model.Model) bool {
 		return isLike(m.Table) || slices.ContainsFunc(m.Stored(), func(f *model.Field) bool { return isLike(f.Column) })
 	})
