@@ -68,6 +68,7 @@ var (
 	setting = regexp.MustCompile(`set_config\(\s*'sternpost\.([\w.]+)'`)
 	action  = regexp.MustCompile(`set_config\(\s*'sternpost\.action',\s*'(\w+)'`)
 	stored  = regexp.MustCompile(`\bapp\.["\w]`)
+	written = regexp.MustCompile(`\b(?:insert into|update|delete from) app\.["\w]`)
 	picked  = regexp.MustCompile(`' from app\.["\w]`) // a statement that begins in a declaration
 
 	// readers are the functions that read settings, with those settings; $1 is the name that
@@ -134,6 +135,10 @@ func settingsRead(db *pg.Database, text string) []string {
 	if statements := body[max(0, strings.Index(body, "\nbegin\n")):]; stored.MatchString(statements) || picked.MatchString(body) {
 		names = append(names, "action")
 	}
+	// A trigger of any table, such as one that computes a value, may write a table of which somebody is told.
+	if written.MatchString(body) && slices.ContainsFunc(db.Tables, isTold) {
+		names = append(names, "identity_id", "origin", "request_id")
+	}
 	entered := action.FindStringSubmatch(text)
 	for _, table := range db.Tables {
 		for _, policy := range table.Policies {
@@ -145,6 +150,11 @@ func settingsRead(db *pg.Database, text string) []string {
 		}
 	}
 	return sortedOnce(names)
+}
+
+// isTold tells whether changes of a table are written down, with the call that made them.
+func isTold(table *pg.Table) bool {
+	return slices.ContainsFunc(table.Triggers, func(t *pg.Trigger) bool { return t.Function == "platform.tg_change" })
 }
 
 func sortedOnce(names []string) []string {

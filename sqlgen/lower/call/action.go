@@ -21,9 +21,9 @@ type Builder struct {
 	names  *pg.Names // of variables
 	closed bool      // whether no caller can be admitted, so that nothing follows
 
-	isDeciding  bool           // whether the function only decides, and reads nothing under row security
 	bound       []*model.Input // the inputs that policies read
 	tellsCaller bool           // whether the functions that end the call look for the caller
+	NoPolicies  bool           // whether the function reads and writes nothing under row security
 	ReadsZone   bool           // whether periods of the filter begin with the caller's day
 
 	Early        rule.Early // what the rules decide before any row is read
@@ -63,7 +63,7 @@ func (b *Builder) refuseEarly() {
 	switch {
 	case pg.IsFalse(b.Early.Fails):
 	case pg.IsTrue(b.Early.Fails):
-		b.Fn.Body, b.isDeciding = nil, true
+		b.Fn.Body, b.NoPolicies = nil, true
 		b.Step("No rule admits anyone.", b.End("platform.refuse"), b.returnNothing())
 		b.closed = true
 	default:

@@ -17,7 +17,7 @@ func (l *Lowering) DecideFirst(a *model.Action) *pg.Function {
 	l.Early[a] = name
 	b := l.enter(a, name,
 		"action "+a.Name+" before any row is read: true is allowed, false refused, null depends on rows or inputs", pg.Stable, nil)
-	b.isDeciding = true
+	b.NoPolicies = true
 	b.Fn.Comment = fmt.Sprintf("action %s of %s, decided early", a.Name, rule.OwnerOf(a))
 	b.Fn.Returns = "boolean"
 	isGiven := pg.IsNotNull(value.Input)

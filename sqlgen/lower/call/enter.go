@@ -133,7 +133,7 @@ func (b *Builder) entered() []*pg.Variable {
 	}
 	var settings []pg.Expr
 	set := func(name string, value pg.Expr) { settings = append(settings, setting(name, value)) }
-	if !b.isDeciding { // only policies ask for the action
+	if !b.NoPolicies { // only policies ask for the action
 		set("action", pg.Str(b.Action.Name))
 	}
 	read := mentionsOf(b.Action)
@@ -143,7 +143,7 @@ func (b *Builder) entered() []*pg.Variable {
 	if b.tellsCaller || namesRoles(b.Action.Rules) {
 		set("token", b.token())
 	}
-	if b.Action.IsLogged && !b.isDeciding { // for the record of what it writes
+	if b.Action.IsLogged && !b.NoPolicies { // for the record of what it writes
 		set("origin", pg.Str(b.Action.Name))
 		set("request_id", value.MemberText(value.Context, "requestId"))
 	}

@@ -98,7 +98,7 @@ func (g *generalList) findFacets() []pg.Expr {
 	}
 	isPlain := a.Union == nil && pg.IsTrue(rule.PolicyRule(b.Model, a.Rules))
 	if isPlain {
-		g.facets.picked = g.facets.values(sourcesOf(a)[0])
+		g.facets.picked, b.NoPolicies = g.facets.values(sourcesOf(a)[0]), true
 	}
 	g.filterBy(a.Wheres)
 	var queries, ways, allowed []pg.Expr
