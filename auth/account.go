@@ -37,6 +37,8 @@ type AccountOptions struct {
 	RedirectURIs      []string // pages of a client for a new password; empty means on the client's own machine
 	SigningKey        []byte   // PEM; seals mails in the queue
 	MinPasswordLength int      // for a new one, in characters
+	Name              string   // of the service, for people
+	Secrets           Secrets  // nil means that there are no authenticator apps
 }
 
 // VerificationPath is the path of the service's own page that proves an address.
@@ -91,7 +93,7 @@ type AccountStore interface {
 	Sessions(ctx context.Context, caller Identity) (json.RawMessage, error)
 
 	// EndSession ends a sign-in of a caller, or for nil all but the caller's own.
-	EndSession(ctx context.Context, caller Identity, session *string) (Ended, error)
+	EndSession(ctx context.Context, caller Identity, session *string) (Changed, error)
 }
 
 // Mailed is a token on its way to an e-mail address.
@@ -116,16 +118,6 @@ type Proven struct {
 	Email      string // at present
 	CreatedAt  time.Time
 }
-
-// Ended is the result for a sign-in that is to end.
-type Ended string
-
-// The results.
-const (
-	EndedOK      Ended = "ok"
-	EndedStale   Ended = "stale"   // the caller has shown no credential lately
-	EndedMissing Ended = "missing" // the caller has no such sign-in
-)
 
 // VerifyOutcome is the result for a token that proves an address.
 type VerifyOutcome string
@@ -495,22 +487,14 @@ func (a *Accounts) Sessions(ctx context.Context, caller Caller) (json.RawMessage
 // EndSession ends a sign-in of the caller, or for nil all but the caller's own. A caller who ends others must have
 // shown a credential lately.
 func (a *Accounts) EndSession(ctx context.Context, session *string, caller Caller) error {
-	if _, err := a.look(ctx, caller); err != nil {
+	if _, err := a.lookInPerson(ctx, caller); err != nil {
 		return err
 	}
-	if caller.Token == "" {
-		return ErrMachine
-	}
-	ended, err := a.store.EndSession(ctx, caller.Identity, session)
-	switch {
-	case err != nil:
+	changed, err := a.store.EndSession(ctx, caller.Identity, session)
+	if err != nil {
 		return err
-	case ended == EndedStale:
-		return &StaleError{Needs: "recentSignIn"}
-	case ended == EndedMissing:
-		return ErrUnknownSession
 	}
-	return nil
+	return changed.refusal(ErrUnknownSession)
 }
 
 // account returns the account of a caller who signs in by password.

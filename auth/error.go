@@ -14,6 +14,8 @@ type Error struct {
 	Code        string        // the member error
 	Description string        // the member error_description
 	RetryAfter  time.Duration // with 429 and 503; 0 means a moment
+	FactorToken string        // with second_factor_required: for the grant second_factor
+	Factors     []string      // with second_factor_required: the kinds that the identity has
 
 	cause error // for the log
 }

@@ -114,6 +114,8 @@ func (g *Grants) Token(ctx context.Context, parameters map[string]string, client
 		return g.refresh(ctx, parameters, client)
 	case grant == "password" && g.options.IsPasswordEnabled:
 		return g.password(ctx, parameters, mayCreate, client)
+	case grant == "second_factor":
+		return g.secondFactor(ctx, parameters, client)
 	case grant == "token_exchange", grant == ExchangeGrant:
 		return g.exchangeToken(ctx, parameters, mayCreate, client)
 	case grant == "authorization_code":
@@ -414,7 +416,8 @@ func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, passw
 		}
 	}
 	family := newFamily(g.options.RefreshTokenExpiry, client)
-	wait, isAccepted, err := g.store.AcceptPassword(ctx, attempt, known.IdentityID, known.Hash, newHash, family, raised.Family)
+	pending := NewSecret()
+	wait, isAccepted, factors, err := g.store.AcceptPassword(ctx, attempt, known.IdentityID, known.Hash, newHash, family, raised.Family, HashSecret(pending))
 	if err != nil {
 		return nil, err
 	}
@@ -423,6 +426,9 @@ func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, passw
 	}
 	if !isAccepted {
 		return nil, g.fail(ctx, attempt, refused)
+	}
+	if len(factors) > 0 {
+		return nil, needsFactor(pending, factors)
 	}
 	if raised.ID != "" {
 		return g.respondTo(raised, "", false)

@@ -12,6 +12,8 @@ import (
 // A wait of 0 lets the client go on. With any other wait the client has failed too often,
 // and the other results mean nothing.
 type Store interface {
+	FactorStore
+
 	// Fail counts a failed try: of a password, or, without an account, of a credential
 	// that is counted separately. With a wait it did not count, and the client must not
 	// learn the result of the try.
@@ -24,8 +26,9 @@ type Store interface {
 	// AcceptPassword begins a family for an identity whose password matched a hash, or raises the one
 	// that session names. It replaces the hash unless the new one is empty, clears the failures of this
 	// account at this address, and remembers the address. It refuses if the identity is gone or has
-	// another hash by now, or if the session has ended.
-	AcceptPassword(ctx context.Context, attempt Attempt, identityID, hash, newHash string, family Family, session string) (wait time.Duration, isAccepted bool, err error)
+	// another hash by now, or if the session has ended. If the identity has second factors, it returns their kinds,
+	// and keeps pendingHash, that of a token for showing one, instead of beginning or raising anything.
+	AcceptPassword(ctx context.Context, attempt Attempt, identityID, hash, newHash string, family Family, session string, pendingHash []byte) (wait time.Duration, isAccepted bool, factors []string, err error)
 
 	// CreatePassword creates an identity that signs in with the e-mail address of the
 	// attempt, and begins its family, unless that has no token. It keeps a token that

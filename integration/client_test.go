@@ -17,7 +17,7 @@ import (
 // project and, except for the first one, that of the API.
 func clientsOf(t *testing.T, name, dir string) map[string]string {
 	t.Helper()
-	m := account.Extend(manifestOf(t, dir), account.Offer{Mail: true, Passwords: true})
+	m := account.Extend(manifestOf(t, dir), account.Offer{Mail: true, Passwords: true, Secrets: true})
 	files := map[string]string{}
 	for i := range m.APIs {
 		file := name
@@ -141,7 +141,7 @@ func TestClient(t *testing.T) {
 	for _, program := range []string{"out/client-signin.js", "out/client-restricted.js"} {
 		out += node(t, work, nil, program, serveApp(t, appDir("workshop")).url, "")
 	}
-	if strings.Contains(out, "not ok ") || strings.Count(out, "ok ") != 19 {
+	if strings.Contains(out, "not ok ") || strings.Count(out, "ok ") != 20 {
 		t.Errorf("the programs:\n%s", out)
 	}
 }

@@ -62,7 +62,7 @@ func TestIdentityActions(t *testing.T) {
 	t.Parallel()
 	var have []string
 	m := &release.Manifest{APIs: []release.API{{Identity: true}}}
-	for _, a := range account.Extend(m, account.Offer{Mail: true, Passwords: true}).Actions {
+	for _, a := range account.Extend(m, account.Offer{Mail: true, Passwords: true, Secrets: true}).Actions {
 		have = append(have, a.Name)
 	}
 	if want := model.IdentityActions(); !slices.Equal(have, want) {
@@ -101,9 +101,10 @@ func TestExposureOfLedger(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, appDir("ledger"))
 	for _, test := range []struct{ api, want string }{
-		{"api", `acceptInvitation addCustomer changeEmail changePassword correctCustomer correctInvoice discardInvoice draftInvoice endOtherSessions endSession getCustomer getEntry getInvoice
-			listCustomers listEntries listInvoices listPayments listSessions myAccount myBusiness openLedger recordPayment recordPayment/upload/receipt
-			refundPayment renameBusiness requestEmailVerification requestPasswordReset resetPassword sendInvoice signOutEverywhere statement verifyEmail`},
+		{"api", `acceptInvitation addCustomer changeEmail changePassword confirmAuthenticator correctCustomer correctInvoice discardInvoice draftInvoice endOtherSessions endSession getCustomer getEntry getInvoice
+			listCustomers listEntries listFactors listInvoices listPayments listSessions myAccount myBusiness openLedger recordPayment recordPayment/upload/receipt
+			refundPayment removeAuthenticator renameBusiness renewRecoveryCodes requestEmailVerification requestPasswordReset resetPassword sendInvoice
+			signOutEverywhere startAuthenticator statement verifyEmail`},
 		{"books", `addCustomer correctCustomer correctInvoice discardInvoice draftInvoice getCustomer getEntry getInvoice listCustomers
 			listEntries listInvoices listPayments myBusiness openLedger recordPayment recordPayment/upload/receipt refundPayment
 			renameBusiness sendInvoice statement`},

@@ -16,7 +16,7 @@ func TestPages(t *testing.T) {
 	want := `title: workshop
 models: Customer Bicycle RepairOrder Item Mechanic Identity
 caller: anonymous
-padlocks: cancelOrder hireMechanic updateMechanic requestEmailVerification changePassword changeEmail signOutEverywhere listSessions endSession endOtherSessions
+padlocks: cancelOrder hireMechanic updateMechanic requestEmailVerification changePassword changeEmail signOutEverywhere listSessions endSession endOtherSessions startAuthenticator confirmAuthenticator removeAuthenticator renewRecoveryCodes listFactors
 model: RepairOrder · workshop id number bicycle_id mechanic_id state complaint promised_for finished_at created_at updated_at
 create: 200 Ada true null
 create again: 400 must be unique
@@ -41,7 +41,7 @@ found in SQL: hireMechanic
 found: No matches.
 gone to: Mechanic · workshop
 operations: all
-padlocks: cancelOrder hireMechanic updateMechanic requestEmailVerification changePassword changeEmail signOutEverywhere listSessions endSession endOtherSessions
+padlocks: cancelOrder hireMechanic updateMechanic requestEmailVerification changePassword changeEmail signOutEverywhere listSessions endSession endOtherSessions startAuthenticator confirmAuthenticator removeAuthenticator renewRecoveryCodes listFactors
 example: {"first":10}
 executed: 200
 operations of Tablet: all

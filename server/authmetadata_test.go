@@ -17,7 +17,7 @@ func TestAuthDocuments(t *testing.T) {
 	secret := auth.ProviderOptions{Type: "slack", Name: "secret", ClientID: "c", IsInternal: true}
 	const base = `"token_endpoint":"http://localhost/auth/token","revocation_endpoint":"http://localhost/auth/revoke",` +
 		`"jwks_uri":"http://localhost/.well-known/jwks.json","response_types_supported":["code"],` +
-		`"grant_types_supported":["authorization_code","refresh_token","password","token_exchange"],`
+		`"grant_types_supported":["authorization_code","refresh_token","password","second_factor","token_exchange"],`
 	const rest = `"token_endpoint_auth_methods_supported":["none"],"authorization_response_iss_parameter_supported":true}`
 	const anyMethod, s256 = `"code_challenge_methods_supported":["S256","plain"],`, `"code_challenge_methods_supported":["S256"],`
 	const issuer = `{"issuer":"http://localhost",`

@@ -168,8 +168,12 @@ func (s *Server) furnish(options Options) error {
 	if s.telemetry, err = telemetry.New(context.Background(), s.db.Connections, running, s.config.Environ); err != nil {
 		return err
 	}
+	var secrets auth.Secrets
+	if s.encryption != nil {
+		secrets = s.encryption
+	}
 	s.signIn, err = signin.New(signin.Options{
-		Config: &s.config, DB: s.db, Policy: s.policy, Registry: s.telemetry.Registry, Log: s.log, Release: s.claims, Mailed: s.mailed,
+		Config: &s.config, DB: s.db, Policy: s.policy, Registry: s.telemetry.Registry, Log: s.log, Release: s.claims, Mailed: s.mailed, Secrets: secrets,
 	})
 	if err != nil {
 		return err

@@ -53,6 +53,10 @@ func TestSecretsRotate(t *testing.T) {
 	if _, err := owner.CopyFrom(t.Context(), pgx.Identifier{"app", "safe"}, []string{"name", "order", "code"}, pgx.CopyFromRows(rows)); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := owner.Exec(t.Context(), `insert into platform.auth_totp (identity_id, secret, confirmed_at) values ('ada', $1, now()), ('bo', null, null)`,
+		keys(oldKey).Encrypt("canary-app")); err != nil {
+		t.Fatal(err)
+	}
 	state := func() (text string) {
 		t.Helper()
 		err := owner.QueryRow(t.Context(), `select string_agg(concat_ws(' ', name, "order" is null, updated_at), ', ' order by id) from app.safe`).Scan(&text)
@@ -74,10 +78,17 @@ func TestSecretsRotate(t *testing.T) {
 	now, previously := "STERNPOST_ENCRYPTION_KEY="+newKey, "STERNPOST_ENCRYPTION_PREVIOUS_KEYS="+oldKey
 	rotate(3, "encryption.key is required")
 	rotate(1, ": the value was encrypted with a key that is not configured\nsafe.code: 0 encrypted anew\nnote.key: 0 encrypted anew\n", now)
-	rotate(0, "safe.order: 1 encrypted anew\nsafe.code: 1201 encrypted anew\nnote.key: 0 encrypted anew\n", now, previously)
+	rotate(0, "auth_totp.secret: 1 encrypted anew\nsafe.order: 1 encrypted anew\nsafe.code: 1201 encrypted anew\nnote.key: 0 encrypted anew\n", now, previously)
 	rotate(0, "safe.order: 0 encrypted anew\nsafe.code: 0 encrypted anew\nnote.key: 0 encrypted anew\n", now)
 	rotate(3, "permission denied", now, "DATABASE_URL="+db.ServerURL())
 
+	var app string
+	if err := owner.QueryRow(t.Context(), `select secret from platform.auth_totp where identity_id = 'ada'`).Scan(&app); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := keys(newKey).Decrypt(app); err != nil || got != "canary-app" {
+		t.Errorf("the secret of an authenticator app is %q, %v", got, err)
+	}
 	if after := state(); after != before {
 		t.Errorf("the rows changed otherwise:\n%.300s\n%.300s", before, after)
 	}

@@ -578,6 +578,11 @@ func TestWhoMayChangeAccounts(t *testing.T) {
 		{"listSessions", nil, []int{403, 200, 200, 401}},
 		{"endSession", map[string]string{"id": "x"}, []int{403, 404, 403, 401}},
 		{"endOtherSessions", nil, []int{403, 200, 403, 401}},
+		{"listFactors", nil, []int{403, 200, 200, 401}},
+		{"startAuthenticator", nil, []int{403, 200, 403, 401}},
+		{"confirmAuthenticator", map[string]string{"code": "x"}, []int{403, 400, 403, 401}},
+		{"removeAuthenticator", nil, []int{403, 409, 403, 401}},
+		{"renewRecoveryCodes", nil, []int{403, 409, 403, 401}},
 		{"signOutEverywhere", nil, []int{403, 200, 200, 401}},
 	} {
 		for i, c := range callers {
@@ -641,7 +646,8 @@ func TestMachineKeys(t *testing.T) {
 // TestAccountsOffered looks which actions exist, with and without mail and passwords.
 func TestAccountsOffered(t *testing.T) {
 	t.Parallel()
-	sessions := []string{"endOtherSessions", "endSession", "listSessions", "signOutEverywhere"}
+	sessions := []string{"endOtherSessions", "endSession", "listSessions", "signOutEverywhere",
+		"startAuthenticator", "confirmAuthenticator", "removeAuthenticator", "renewRecoveryCodes", "listFactors"}
 	all := append([]string{"changeEmail", "changePassword", "requestEmailVerification", "requestPasswordReset", "resetPassword", "verifyEmail"}, sessions...)
 	for _, test := range []struct {
 		name    string
@@ -651,6 +657,7 @@ func TestAccountsOffered(t *testing.T) {
 		{"in development", options{}, all},
 		{"in production, without mail", inProduction(), append([]string{"changePassword"}, sessions...)},
 		{"in production", inProduction("STERNPOST_MAIL_SMTP_HOST=mail.notes.example", "STERNPOST_MAIL_FROM=a@notes.example"), all},
+		{"without a key for secrets", options{env: []string{"STERNPOST_ENCRYPTION_KEY="}}, append(all[:6:6], sessions[:4]...)},
 		{"without passwords", options{env: []string{"STERNPOST_AUTH_PASSWORD_ENABLED=false"}}, sessions},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -23,6 +23,7 @@ import (
 	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/server"
 	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/encryption"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -66,6 +67,8 @@ type service struct {
 	db  *pgtest.DB
 	url string
 	log *program.Output
+
+	source config.Source
 }
 
 // options are the differences of a service from the usual one.
@@ -125,14 +128,36 @@ func serve(t *testing.T, o options) *service {
 	if err := os.WriteFile(file, []byte("auth:\n"+o.settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := config.Load(config.Source{File: file, Env: append([]string{
+	s.source = config.Source{File: file, Env: append([]string{
 		"STERNPOST_MODE=development",
 		"STERNPOST_ADMIN_PORT=0",
 		"STERNPOST_STORAGE_DIRECTORY=" + t.TempDir(),
 		"BASE_URL=" + o.baseURL,
 		"DATABASE_URL=" + db.ServerURL(),
 		"STERNPOST_AUTH_SIGNING_KEY=" + string(key),
-	}, o.env...)})
+		"STERNPOST_ENCRYPTION_KEY=" + encryption.GenerateKey(),
+	}, o.env...)}
+	s.run(t, listener)
+	return s
+}
+
+// another is a second server of the same service.
+func (s *service) another(t *testing.T) *service {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *s
+	other.url = "http://" + listener.Addr().String()
+	other.run(t, listener)
+	return &other
+}
+
+// run runs a server until the test ends.
+func (s *service) run(t *testing.T, listener net.Listener) {
+	t.Helper()
+	c, err := config.Load(s.source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +181,6 @@ func serve(t *testing.T, o options) *service {
 		}
 	})
 	s.awaitReady(t)
-	return s
 }
 
 func (s *service) awaitReady(t *testing.T) {
@@ -201,6 +225,8 @@ type tokens struct {
 	IssuedTokenType  string `json:"issued_token_type"`
 	Error            string `json:"error"`
 	ErrorDescription string `json:"error_description"`
+	FactorToken      string `json:"factor_token"`
+	Factors          []string
 
 	status int
 }

@@ -20,6 +20,7 @@ type action struct {
 	needsCaller   bool // anonymous callers are refused
 	needsMail     bool // it sends mails, or takes their tokens
 	needsPassword bool // it is about passwords
+	needsSecrets  bool // it is about authenticator apps, whose secrets are encrypted
 	input         []property
 	result        []property // empty if it answers {}
 	run           func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (result any, err error)
@@ -50,6 +51,13 @@ var session = release.ObjectOf(release.Properties{}.
 	With("address", release.OneOf(textSchema, release.Typed("null"))).
 	With("client", release.OneOf(textSchema, release.Typed("null")).Described("How the client names itself."))).
 	Requiring("id", "isCurrent", "createdAt", "usedAt", "endsAt", "address", "client")
+
+// factor is the schema of a second factor.
+var factor = release.ObjectOf(release.Properties{}.
+	With("kind", release.Typed("string").With("enum", []string{"totp"})).
+	With("createdAt", momentSchema).
+	With("usedAt", release.OneOf(momentSchema, release.Typed("null")))).
+	Requiring("kind", "createdAt", "usedAt")
 
 // actions lists them, in the order of the description.
 var actions = []action{
@@ -136,11 +144,56 @@ var actions = []action{
 			return nil, a.EndSession(ctx, nil, caller)
 		},
 	},
+	{
+		name: "startAuthenticator", needsCaller: true, needsSecrets: true,
+		doc: "Makes the secret for an authenticator app, and returns the address that the app reads from a QR code. " +
+			"Nothing changes until confirmAuthenticator.",
+		result: []property{{"otpauthUrl", textSchema}},
+		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+			address, err := a.StartAuthenticator(ctx, caller)
+			return map[string]any{"otpauthUrl": address}, err
+		},
+	},
+	{
+		name: "confirmAuthenticator", needsCaller: true, needsSecrets: true,
+		doc: "Makes the app of the last ten minutes the second factor of the caller, who gives a code of it. " +
+			"Returns ten recovery codes, each of which works once in place of a code.",
+		input:  []property{{"code", textSchema}},
+		result: []property{{"recoveryCodes", release.ArrayOf(textSchema)}},
+		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+			codes, err := a.ConfirmAuthenticator(ctx, in["code"], caller)
+			return map[string]any{"recoveryCodes": codes}, err
+		},
+	},
+	{
+		name: "removeAuthenticator", needsCaller: true, needsSecrets: true,
+		doc: "Removes the authenticator app of the caller, and with the last second factor the recovery codes.",
+		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+			return nil, a.RemoveAuthenticator(ctx, caller)
+		},
+	},
+	{
+		name: "renewRecoveryCodes", needsCaller: true, needsSecrets: true,
+		doc:    "Returns ten new recovery codes; the others are void.",
+		result: []property{{"recoveryCodes", release.ArrayOf(textSchema)}},
+		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+			codes, err := a.RenewRecoveryCodes(ctx, caller)
+			return map[string]any{"recoveryCodes": codes}, err
+		},
+	},
+	{
+		name: "listFactors", needsCaller: true, needsSecrets: true, reads: true,
+		doc:    "Lists the second factors of the caller, and how many recovery codes are left.",
+		result: []property{{"factors", release.ArrayOf(factor)}, {"recoveryCodes", release.Typed("integer")}},
+		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+			return a.Factors(ctx, caller)
+		},
+	},
 }
 
 // Offer is the part of a server that actions need.
 type Offer struct {
-	Mail, Passwords bool
+	Mail, Passwords, Secrets bool
 }
 
 // Model is the model that the actions belong to.
@@ -159,7 +212,7 @@ func Extend(m *release.Manifest, o Offer) *release.Manifest {
 		extended.Models = append(extended.Models, release.Model{Name: Model, Table: "identity"})
 	}
 	for _, a := range actions {
-		if a.needsMail && !o.Mail || a.needsPassword && !o.Passwords {
+		if a.needsMail && !o.Mail || a.needsPassword && !o.Passwords || a.needsSecrets && !o.Secrets {
 			continue
 		}
 		extended.Actions = append(extended.Actions, a.describe(&extended))

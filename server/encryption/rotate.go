@@ -44,30 +44,40 @@ func Rotate(ctx context.Context, c config.Config) ([]Rotated, error) {
 		return nil, fmt.Errorf("read the newest release: %w", err)
 	}
 	var all []Rotated
+	rotations := []rotation{{keys: keys, conn: conn, name: "auth_totp.secret", table: "platform.auth_totp", key: "identity_id", column: "secret"}}
 	for _, column := range manifest.Encrypted {
-		r := rotation{keys: keys, conn: conn, table: pgx.Identifier{"app", column.Table}.Sanitize(), column: pgx.Identifier{column.Column}.Sanitize()}
-		rotated, err := r.run(ctx, column)
+		rotations = append(rotations, rotation{
+			keys: keys, conn: conn, name: column.Table + "." + column.Column,
+			table: pgx.Identifier{"app", column.Table}.Sanitize(), key: "id", column: pgx.Identifier{column.Column}.Sanitize(), isTouched: true,
+		})
+	}
+	for _, r := range rotations {
+		rotated, err := r.run(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("encrypt %s.%s anew: %w", column.Table, column.Column, err)
+			return nil, fmt.Errorf("encrypt %s anew: %w", r.name, err)
 		}
-		all = append(all, rotated)
+		if len(rotated.Lost) > 0 || rotated.Encrypted > 0 || r.isTouched {
+			all = append(all, rotated)
+		}
 	}
 	return all, nil
 }
 
 // rotation is the rotation of one column.
 type rotation struct {
-	keys          *Keys
-	conn          *pgx.Conn
-	table, column string // quoted
+	keys               *Keys
+	conn               *pgx.Conn
+	name               string // for people
+	table, key, column string // quoted
+	isTouched          bool   // a trigger keeps updated_at of the table
 }
 
 // rotatedAtOnce is how many values one transaction replaces. During it no other
 // transaction writes to the table.
 const rotatedAtOnce = 500
 
-func (r rotation) run(ctx context.Context, column release.Column) (Rotated, error) {
-	rotated := Rotated{Column: column.Table + "." + column.Column}
+func (r rotation) run(ctx context.Context) (Rotated, error) {
+	rotated := Rotated{Column: r.name}
 	after := ""
 	for {
 		ids, old, err := r.next(ctx, after)
@@ -97,11 +107,11 @@ func (r rotation) next(ctx context.Context, after string) (ids, values []string,
 	err = r.conn.QueryRow(ctx, fmt.Sprintf(`
 		select coalesce(array_agg(id order by id), '{}'), coalesce(array_agg(value order by id), '{}')
 		from (
-			select id, %s from %s
-			where id > $1 and not starts_with(%[1]s, $2)
-			order by id
+			select %s, %s from %s
+			where %[1]s > $1 and not starts_with(%[2]s, $2)
+			order by %[1]s
 			limit $3
-		) as listed (id, value)`, r.column, r.table), after, r.keys.NewestPrefix(), rotatedAtOnce).Scan(&ids, &values)
+		) as listed (id, value)`, r.key, r.column, r.table), after, r.keys.NewestPrefix(), rotatedAtOnce).Scan(&ids, &values)
 	return ids, values, err
 }
 
@@ -112,17 +122,22 @@ func (r rotation) replace(ctx context.Context, ids, old, values []string) (n int
 		return 0, nil
 	}
 	err = pgx.BeginFunc(ctx, r.conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, fmt.Sprintf(`alter table %s disable trigger _100_touch`, r.table)); err != nil {
-			return err
+		if r.isTouched {
+			if _, err := tx.Exec(ctx, fmt.Sprintf(`alter table %s disable trigger _100_touch`, r.table)); err != nil {
+				return err
+			}
 		}
 		tag, err := tx.Exec(ctx, fmt.Sprintf(`
 			update %s as changed set %s = sealed.value
 			from unnest($1::text[], $2::text[], $3::text[]) as sealed (id, old, value)
-			where changed.id = sealed.id and changed.%[2]s = sealed.old`, r.table, r.column), ids, old, values)
+			where changed.%[3]s = sealed.id and changed.%[2]s = sealed.old`, r.table, r.column, r.key), ids, old, values)
 		if err != nil {
 			return err
 		}
 		n = int(tag.RowsAffected())
+		if !r.isTouched {
+			return nil
+		}
 		_, err = tx.Exec(ctx, fmt.Sprintf(`alter table %s enable trigger _100_touch`, r.table))
 		return err
 	})

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"net/http"
 	"slices"
 	"strconv"
 
@@ -21,7 +22,7 @@ func (d *describer) auth(paths *members[pathItem]) {
 	token := d.authOperation("requestToken", "Sign in, or refresh a sign-in",
 		"Exchanges a credential for an access token and a refresh token. /.well-known/oauth-authorization-server lists the grants.")
 	token.RequestBody = &requestBody{Required: true, Content: formOrJSON(tokenRequest)}
-	token.Responses = oauthOutcomes(response{Description: "The tokens.", Content: jsonContent(tokenAnswer)}, "200", 400, 405, 413, 429, 431, 500, 503)
+	token.Responses = oauthOutcomes(response{Description: "The tokens.", Content: jsonContent(tokenAnswer)}, "200", 400, 401, 405, 413, 429, 431, 500, 503)
 	paths.add("/auth/token", pathItem{Post: token})
 
 	revoke := d.authOperation("revokeToken", "Sign out",
@@ -110,6 +111,10 @@ var tokenRequest = release.OneOf(
 	grant([]string{"password"}, release.Properties{}.
 		With("username", release.Typed("string").Described("An e-mail address.")).
 		With("password", release.Typed("string").With("format", "password")), 2, mayCreate, ofSession),
+	grant([]string{"second_factor"}, release.Properties{}.
+		With("factor_token", release.Typed("string").Described("The token of the answer that asks for a second factor. A request with access_token needs none.")).
+		With("code", release.Typed("string").Described("Of an authenticator app.")).
+		With("recovery_code", release.Typed("string").Described("In place of code.")), 0, ofSession),
 	grant([]string{"refresh_token"}, release.Properties{}.With("refresh_token", release.Typed("string")), 1),
 	grant([]string{"authorization_code"}, release.Properties{}.
 		With("code", release.Typed("string")).
@@ -178,17 +183,29 @@ func oauthResponses() members[response] {
 		if codes == nil {
 			continue
 		}
-		schema := release.ObjectOf(release.Properties{}.
+		members := release.Properties{}.
 			With("error", oneOf(codes...)).
-			With("error_description", release.Typed("string").Described("A description for people."))).
-			Requiring("error", "error_description")
-		all.add(oauthName(status), response{Description: oauthTexts[status], Headers: responseHeaders(status), Content: jsonContent(schema)})
+			With("error_description", release.Typed("string").Described("A description for people."))
+		headers := responseHeaders(status)
+		if status == http.StatusUnauthorized { // it is not about a token
+			headers = nil
+			members = members.
+				With("factor_token", release.Typed("string").Described("For the grant second_factor, valid for ten minutes and five tries.")).
+				With("factors", release.ArrayOf(oneOf("totp", "recovery")).Described("What the identity can show."))
+		}
+		var names []string
+		for _, m := range members {
+			names = append(names, m.Name)
+		}
+		schema := release.ObjectOf(members).Requiring(names...)
+		all.add(oauthName(status), response{Description: oauthTexts[status], Headers: headers, Content: jsonContent(schema)})
 	}
 	return all
 }
 
 var oauthTexts = map[int]string{
 	400: "The request is malformed, or the credential is not valid.",
+	401: "The password is right, and a second factor is required.",
 	405: responseTexts[405],
 	413: responseTexts[413],
 	429: "Too many attempts failed.",

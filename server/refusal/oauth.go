@@ -35,7 +35,7 @@ func (r *Refusal) OAuthBody() []byte {
 	b = answer.Quote(b, r.OAuth)
 	b = append(b, `,"error_description":`...)
 	b = answer.Quote(b, r.Message)
-	return append(b, '}')
+	return append(append(b, r.More...), '}')
 }
 
 // RetrySeconds returns the value of Retry-After.
@@ -64,6 +64,7 @@ func OAuthCatalogue() []OAuthCode {
 		{http.StatusBadRequest, "invalid_grant", "the credential is not valid"},
 		{http.StatusBadRequest, "unsupported_grant_type", "the grant is unknown or disabled"},
 		{http.StatusBadRequest, "unsupported_token_type", "the token type is not supported"},
+		{http.StatusUnauthorized, "second_factor_required", "the password is right, and a second factor is required"},
 		{http.StatusMethodNotAllowed, "invalid_request", "the method is not allowed"},
 		{http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"},
 		{http.StatusTooManyRequests, "temporarily_unavailable", "try again later"},

@@ -35,6 +35,7 @@ type Refusal struct {
 	RetryAfter time.Duration // with 429 and 503; 0 means a moment
 	IsUnknown  bool          // the call may have been carried out: with 503, and no Retry-After
 	OAuth      string        // the error code on an OAuth endpoint; empty means that of the status
+	More       []byte        // further members of the body there, each after a comma
 }
 
 // Entry is one problem of a request.

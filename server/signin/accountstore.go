@@ -110,10 +110,8 @@ func (s *passwordStore) Sessions(_ context.Context, caller auth.Identity) (json.
 }
 
 // EndSession ends sign-ins.
-func (s *passwordStore) EndSession(_ context.Context, caller auth.Identity, session *string) (auth.Ended, error) {
-	var ended string
-	err := s.db.QueryRow(`select platform.auth_end_session($1, $2, $3)`, []any{caller.ID, caller.Token, session}, &ended)
-	return auth.Ended(ended), err
+func (s *passwordStore) EndSession(_ context.Context, caller auth.Identity, session *string) (auth.Changed, error) {
+	return s.change(`select platform.auth_end_session($1, $2, $3)`, caller.ID, caller.Token, session)
 }
 
 // Key looks a key for machines up.

@@ -72,6 +72,7 @@ func metadataOf(c *config.Config) serverMetadata {
 	if c.PasswordEnabled {
 		m.GrantTypes = append(m.GrantTypes, "password")
 	}
+	m.GrantTypes = append(m.GrantTypes, "second_factor")
 	m.GrantTypes = append(m.GrantTypes, "token_exchange")
 	if c.PKCE != auth.PKCES256 {
 		m.ChallengeMethods = append(m.ChallengeMethods, "plain")

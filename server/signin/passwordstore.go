@@ -48,13 +48,14 @@ func (s *passwordStore) Password(_ context.Context, a auth.Attempt) (time.Durati
 }
 
 // AcceptPassword begins a family.
-func (s *passwordStore) AcceptPassword(_ context.Context, a auth.Attempt, identityID, hash, newHash string, f auth.Family, session string) (time.Duration, bool, error) {
+func (s *passwordStore) AcceptPassword(_ context.Context, a auth.Attempt, identityID, hash, newHash string, f auth.Family, session string, pendingHash []byte) (time.Duration, bool, []string, error) {
 	var wait int32
 	var isAccepted bool
-	err := s.db.QueryRow(`select wait, is_accepted from platform.auth_password_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		append(append([]any{identityID, hash, orNull(newHash), f.TokenHash, f.Key, f.Lifetime, a.Account, a.Address}, s.limits()...), orNull(f.Client.Agent), orNull(session)),
-		&wait, &isAccepted)
-	return inSeconds(wait), isAccepted, err
+	var factors []string
+	err := s.db.QueryRow(`select wait, is_accepted, factors from platform.auth_password_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		append(append([]any{identityID, hash, orNull(newHash), f.TokenHash, f.Key, f.Lifetime, a.Account, a.Address}, s.limits()...), orNull(f.Client.Agent), orNull(session), pendingHash),
+		&wait, &isAccepted, &factors)
+	return inSeconds(wait), isAccepted, factors, err
 }
 
 // CreatePassword creates an identity.

@@ -31,6 +31,9 @@ type Options struct {
 	Registry prometheus.Registerer // takes the metrics
 	Log      *slog.Logger
 
+	// Secrets encrypts the secrets of authenticator apps; nil means that there are none.
+	Secrets auth.Secrets
+
 	// Mailed is called when a mail may be in the queue.
 	Mailed func()
 
@@ -104,6 +107,8 @@ func (s *Service) newAccounts() (*auth.Accounts, error) {
 		RedirectURIs:      s.Config.RedirectURIs,
 		SigningKey:        []byte(s.Config.SigningKey),
 		MinPasswordLength: s.Config.PasswordMinLength,
+		Name:              s.Config.Name,
+		Secrets:           s.Secrets,
 	})
 }
 

@@ -61,7 +61,13 @@ func refuseOAuth(err error) *refusal.Refusal {
 	if !errors.As(err, &refused) {
 		return refusal.OfStore(err)
 	}
+	var more []byte
+	if refused.FactorToken != "" {
+		kinds, _ := json.Marshal(refused.Factors) // texts
+		more = append([]byte(`,"factor_token":"`+refused.FactorToken+`","factors":`), kinds...)
+	}
 	return &refusal.Refusal{
+		More:       more,
 		Status:     refused.Status,
 		Message:    refused.Description,
 		OAuth:      refused.Code,
@@ -106,7 +112,7 @@ func (s *Service) ClientOf(c *fiber.Ctx) auth.Client {
 // countGrant counts an answer of the token endpoint, by grant and result.
 func (s *Service) countGrant(grant string, err error) {
 	switch grant {
-	case "password", "refresh_token", "authorization_code", "token_exchange":
+	case "password", "second_factor", "refresh_token", "authorization_code", "token_exchange":
 	case auth.ExchangeGrant:
 		grant = "token_exchange"
 	default: // any other text of a client

@@ -1,5 +1,5 @@
 -- For the owner of an address with which somebody else has signed up, who presents the token that was sent there: the
--- account loses its password, its sign-ins and the address, with which its owner may sign up. A token for a new address
+-- account loses its password, its factors, its sign-ins and the address, with which its owner may sign up. A token for a new address
 -- of an account becomes void, and the account stays. It returns false and changes nothing if the token is invalid.
 create or replace function platform.auth_disown(token_hash bytea) returns boolean
 language plpgsql
@@ -20,6 +20,7 @@ begin
     delete from platform.auth_proof
     where auth_proof.identity_id = v_proof.identity_id;
 
+    perform platform.auth_forget_factors(v_proof.identity_id);
     perform platform.auth_end(v_proof.identity_id, null);
   end if;
   return v_proof.identity_id is not null;

@@ -1,6 +1,6 @@
 -- Ends the sign-ins of an identity and their access tokens, except the one whose key has this SHA-256 (null spares
--- none). It also deletes the codes of browsers that are on their way back from a provider. Not granted to any role: only functions beside it use
--- it.
+-- none). It also deletes the codes of browsers that are on their way back from a provider, and sign-ins that wait for a
+-- second factor. Not granted to any role: only functions beside it use it.
 --
 -- Codes come before the lock, and families after it, as in platform.auth_signin_redeem, so that two transactions cannot
 -- wait for each other.
@@ -14,6 +14,9 @@ begin
   delete from platform.auth_code
   where auth_code.identity_id = auth_end.identity_id
     and auth_code.family_id is null;
+
+  delete from platform.auth_pending
+  where auth_pending.identity_id = auth_end.identity_id;
 
   -- A sign-in that began before this has its family now.
   perform pg_advisory_xact_lock(hashtextextended('sternpost identity ' || identity_id, 0));

@@ -2,8 +2,9 @@
 -- must have been shown within the last five minutes: somebody who has stolen a session must not keep its owner out.
 --
 --   ok        it has ended
---   stale     no credential was shown lately
 --   missing   the caller has no such sign-in
+--
+-- Otherwise it returns what the caller must show first, as platform.auth_needs does.
 create or replace function platform.auth_end_session(identity_id text, token text, session text) returns text
 language plpgsql
 volatile
@@ -12,9 +13,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_own constant text := split_part(token, ' ', 2);
+  v_needs text;
 begin
-  if session is distinct from v_own and not platform.auth_is_fresh(identity_id, token) then
-    return 'stale';
+  if session is distinct from v_own then
+    v_needs := platform.auth_needs(identity_id, token);
+    if v_needs is not null then
+      return v_needs;
+    end if;
   end if;
 
   if session is null then

@@ -1,6 +1,7 @@
--- Begins a family of refresh tokens with its first token, after the credential has been checked. It returns false and
--- begins nothing if the identity does not exist, or if the code of the sign-in is not consumed, has been presented
--- again since, or has begun a family already. code_hash is null for all grants but authorization_code.
+-- Begins a family of refresh tokens with its first token, after the credential has been checked; is_second tells that a
+-- second factor was shown too. It returns false and begins nothing if the identity does not exist, or if the code of the
+-- sign-in is not consumed, has been presented again since, or has begun a family already. code_hash is null for all grants
+-- but authorization_code.
 --
 -- No family lasts longer than a year, and an identity has at most a hundred families. If there are more, the oldest
 -- ends, and first of all one that is not usable any more.
@@ -11,7 +12,8 @@ create or replace function platform.auth_start(
   lifetime interval,
   code_hash bytea default null,
   address text default null,
-  agent text default null
+  agent text default null,
+  is_second boolean default false
 ) returns boolean
 language plpgsql
 volatile
@@ -54,13 +56,14 @@ begin
     offset v_most_families - 1
   );
 
-  insert into platform.auth_family (identity_id, key, ends_at, address, agent)
+  insert into platform.auth_family (identity_id, key, ends_at, address, agent, second_at)
   values (
     auth_start.identity_id,
     auth_start.key,
     now() + least(lifetime, v_longest),
     auth_start.address,
-    auth_start.agent
+    auth_start.agent,
+    case when is_second then now() end
   )
   returning auth_family.id into v_family_id;
 
@@ -76,6 +79,6 @@ begin
 end;
 $$;
 
-comment on function platform.auth_start(text, bytea, bytea, interval, bytea, text, text) is
+comment on function platform.auth_start(text, bytea, bytea, interval, bytea, text, text, boolean) is
   'Begins a family of refresh tokens; false if its identity or its code does not allow it.';
-grant execute on function platform.auth_start(text, bytea, bytea, interval, bytea, text, text) to sternpost_server;
+grant execute on function platform.auth_start(text, bytea, bytea, interval, bytea, text, text, boolean) to sternpost_server;

@@ -68,6 +68,17 @@ begin
   get diagnostics v_count = row_count;
   v_is_more := v_is_more or v_count = most;
 
+  delete from platform.auth_pending
+  where auth_pending.hash in (
+    select old.hash
+    from platform.auth_pending as old
+    where old.ends_at < now()
+    limit most
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  v_is_more := v_is_more or v_count = most;
+
   -- A code that has begun a family goes with it.
   delete from platform.auth_code
   where auth_code.hash in (

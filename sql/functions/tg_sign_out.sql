@@ -19,6 +19,8 @@ begin
   delete from platform.auth_known_address
   where auth_known_address.identity_id = old.id;
 
+  perform platform.auth_forget_factors(old.id);
+
   delete from platform.auth_proof
   where auth_proof.identity_id = old.id;
 

@@ -94,5 +94,6 @@ func capitalize(name string) string {
 // IdentityActions lists the actions of Identity, which are the server's own.
 func IdentityActions() []string {
 	return []string{"requestPasswordReset", "resetPassword", "requestEmailVerification", "verifyEmail", "changePassword", "changeEmail", "signOutEverywhere",
-		"listSessions", "endSession", "endOtherSessions"}
+		"listSessions", "endSession", "endOtherSessions",
+		"startAuthenticator", "confirmAuthenticator", "removeAuthenticator", "renewRecoveryCodes", "listFactors"}
 }

@@ -138,6 +138,7 @@ export function advice(error: unknown): string {
     case "ERR_TIMEOUT":
     case "invalid_request":
     case "invalid_grant":
+    case "second_factor_required":
     case "unsupported_grant_type":
     case "unsupported_token_type":
     case "unsupported_response_type":

@@ -1,9 +1,9 @@
 // Sign-ins through the workshop's own client.
 
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 
 import { failure } from "./client-calls.js";
-import { createClient, type SignInStorage } from "./workshop-client.js";
+import { createClient, type Credential, type CredentialRequest, type SignInStorage } from "./workshop-client.js";
 import { baseUrl, equal, some, step } from "./program.js";
 
 /** A storage whose contents the test sees, and clients that share it as the tabs of a browser do. */
@@ -15,10 +15,11 @@ function shared() {
     removeItem: async (key) => void kept.delete(key),
   };
   const paths: string[] = [];
-  const tab = (before: (path: string) => Promise<unknown> = async () => {}) =>
+  const tab = (before: (path: string) => Promise<unknown> = async () => {}, askCredential?: (request: CredentialRequest) => Promise<Credential | null>) =>
     createClient({
       baseUrl,
       storage,
+      ...(askCredential === undefined ? {} : { askCredential }),
       fetch: async (input, init) => {
         const { pathname } = new URL(String(input));
         paths.push(pathname);
@@ -33,6 +34,16 @@ function shared() {
 }
 
 const password = "correct horse canary";
+
+/** The code that an authenticator app shows for an address. */
+function codeOf(otpauthUrl: string, steps = 0): string {
+  const bits = [...some(new URL(otpauthUrl).searchParams.get("secret"))].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
+  const key = Buffer.from(some(bits.match(/.{8}/g)).map((byte) => parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps));
+  const mac = createHmac("sha1", key).update(counter).digest();
+  return String((mac.readUInt32BE(some(mac.at(-1)) & 15) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
 
 await step("sign in and out", async () => {
   const { tab, kept, read } = shared();
@@ -52,6 +63,47 @@ await step("sign in and out", async () => {
   end();
   equal(await client.signIn({ username: "own@example.com", password }), { identityCreated: false });
   equal(told, [true, false]);
+});
+
+await step("show a second factor, at sign-in and again", async () => {
+  const asked: CredentialRequest[] = [];
+  const answers: (Credential | null)[] = [];
+  const askCredential = async (request: CredentialRequest) => {
+    asked.push(request);
+    return some(answers.shift());
+  };
+  const [client, early] = [shared().tab(undefined, askCredential), shared().tab(undefined, askCredential)];
+  const username = "factor@example.com";
+  await client.signIn({ username, password });
+  await early.signIn({ username, password });
+  const { otpauthUrl } = await client.startAuthenticator();
+  const { recoveryCodes } = await client.confirmAuthenticator({ code: codeOf(otpauthUrl, -1) });
+  equal([recoveryCodes.length, (await client.listFactors()).factors.map((factor) => factor.kind)], [10, ["totp"]]);
+  await client.signOut();
+
+  // A wrong code, and then the right one.
+  answers.push({ code: "x" }, { code: codeOf(otpauthUrl) });
+  equal(await client.signIn({ username, password }), { identityCreated: false });
+  equal(asked.splice(0).map((request) => [request.needs, request.factors, request.error.code]), [
+    ["secondFactor", ["totp", "recovery"], "second_factor_required"],
+    ["secondFactor", undefined, "invalid_grant"],
+  ]);
+  equal((await client.listSessions()).sessions.length, 2); // this one and the early one
+
+  // Without a way to ask, the sign-in fails; a user who gives up has not signed in.
+  const mute = shared().tab();
+  const refused = await failure(mute.signIn({ username, password }));
+  equal([refused.code, refused.status, refused.data?.factors], ["second_factor_required", 401, ["totp", "recovery"]]);
+  equal(await mute.isSignedIn(), false);
+
+  // A session from before the account had a factor shows one when a call needs it. Calls at the same time share the question.
+  answers.push({ recoveryCode: "wrong" }, { recoveryCode: some(recoveryCodes[0]) });
+  const [, renewed] = await Promise.all([early.endOtherSessions(), early.renewRecoveryCodes()]);
+  equal(asked.splice(0).map((request) => [request.needs, request.error.code]), [["secondFactor", "ERR_SECOND_FACTOR"], ["secondFactor", "invalid_grant"]]);
+  equal([renewed.recoveryCodes.length, (await early.listSessions()).sessions.map((session) => session.isCurrent)], [10, [true]]);
+  await early.removeAuthenticator();
+  equal([await early.listFactors(), asked.length], [{ factors: [], recoveryCodes: 0 }, 0]);
+  equal((await failure(client.listSessions())).code, "ERR_AUTHENTICATION_FAILED");
 });
 
 await step("be refused", async () => {

@@ -759,6 +759,8 @@ export type ApiError =
   | ErrorOf<"unsupported_grant_type", 400>
   /** at sign-in: the token type is not supported */
   | ErrorOf<"unsupported_token_type", 400>
+  /** at sign-in: the password is right, and a second factor is required */
+  | ErrorOf<"second_factor_required", 401>
   /** at sign-in: try again later */
   | ErrorOf<"temporarily_unavailable", 429 | 503 | 0>
   /** at sign-in: an internal error occurred */

@@ -95,6 +95,27 @@ export interface ApiClient extends Omit<SignInActions, "signIn"> {
    */
   endOtherSessions(input?: EndOtherSessionsInput, options?: CallOptions): Promise<EndOtherSessionsResponse>;
 
+  /**
+   * Makes the secret for an authenticator app, and returns the address that the app reads from a QR code. Nothing
+   * changes until confirmAuthenticator.
+   */
+  startAuthenticator(input?: StartAuthenticatorInput, options?: CallOptions): Promise<StartAuthenticatorResponse>;
+
+  /**
+   * Makes the app of the last ten minutes the second factor of the caller, who gives a code of it. Returns ten
+   * recovery codes, each of which works once in place of a code.
+   */
+  confirmAuthenticator(input: ConfirmAuthenticatorInput, options?: CallOptions): Promise<ConfirmAuthenticatorResponse>;
+
+  /** Removes the authenticator app of the caller, and with the last second factor the recovery codes. */
+  removeAuthenticator(input?: RemoveAuthenticatorInput, options?: CallOptions): Promise<RemoveAuthenticatorResponse>;
+
+  /** Returns ten new recovery codes; the others are void. */
+  renewRecoveryCodes(input?: RenewRecoveryCodesInput, options?: CallOptions): Promise<RenewRecoveryCodesResponse>;
+
+  /** Lists the second factors of the caller, and how many recovery codes are left. */
+  listFactors(input?: ListFactorsInput, options?: CallOptions): Promise<ListFactorsResponse>;
+
   /** Uploads a file before the call that takes it, and returns the value for that field in the call's input. */
   upload_<Action extends keyof UploadFields>(
     action: Action,
@@ -133,6 +154,11 @@ export function createClient(options: ClientOptions): ApiClient {
     listSessions: api.reads("listSessions"),
     endSession: api.writesUnnamed("endSession"),
     endOtherSessions: api.writesUnnamed("endOtherSessions"),
+    startAuthenticator: api.writesUnnamed("startAuthenticator"),
+    confirmAuthenticator: api.writesUnnamed("confirmAuthenticator"),
+    removeAuthenticator: api.writesUnnamed("removeAuthenticator"),
+    renewRecoveryCodes: api.writesUnnamed("renewRecoveryCodes"),
+    listFactors: api.reads("listFactors"),
     upload_: (action, field, file, options) => uploadFile(api, action, field, file, options),
     signIn_: api.signIns.signIn,
     signInWith: api.signIns.signInWith,
@@ -455,6 +481,42 @@ export type EndOtherSessionsInput = { [name: string]: never };
 
 export type EndOtherSessionsResponse = { [name: string]: never };
 
+export type StartAuthenticatorInput = { [name: string]: never };
+
+export interface StartAuthenticatorResponse {
+  otpauthUrl: string;
+}
+
+export interface ConfirmAuthenticatorInput {
+  code: string;
+}
+
+export interface ConfirmAuthenticatorResponse {
+  recoveryCodes: string[];
+}
+
+export type RemoveAuthenticatorInput = { [name: string]: never };
+
+export type RemoveAuthenticatorResponse = { [name: string]: never };
+
+export type RenewRecoveryCodesInput = { [name: string]: never };
+
+export interface RenewRecoveryCodesResponse {
+  recoveryCodes: string[];
+}
+
+export type ListFactorsInput = { [name: string]: never };
+
+export interface ListFactorsResponse {
+  factors: {
+    kind: "totp";
+    /** @format date-time */
+    createdAt: string;
+    usedAt: string | null;
+  }[];
+  recoveryCodes: number;
+}
+
 /** The choice of a page of a list. */
 export type ListPaging =
   | { first?: number; after?: string; last?: never; before?: never; limit?: never; offset?: never }
@@ -505,6 +567,8 @@ export type ApiError =
   | ErrorOf<"unsupported_grant_type", 400>
   /** at sign-in: the token type is not supported */
   | ErrorOf<"unsupported_token_type", 400>
+  /** at sign-in: the password is right, and a second factor is required */
+  | ErrorOf<"second_factor_required", 401>
   /** at sign-in: try again later */
   | ErrorOf<"temporarily_unavailable", 429 | 503 | 0>
   /** at sign-in: an internal error occurred */

@@ -114,12 +114,16 @@ class ServiceApi {
       if (signIn === null) return sendOnce<Result>(this.fetch, request);
       const send = (accessToken: string) =>
         sendOnce<Result>(this.fetch, { ...request, headers: { ...headers, Authorization: `Bearer ${accessToken}` } });
-      try {
-        return await send(signIn.accessToken);
-      } catch (error) {
-        if (!(error instanceof ServiceError) || error.code !== "ERR_AUTHENTICATION_FAILED") throw error;
-        signIn = await unlessAborted(this.signIns.refresh(signIn), signal);
-        return send(signIn.accessToken);
+      for (const seen = new Set<string>(); ; ) {
+        try {
+          return await send(signIn.accessToken);
+        } catch (error) {
+          if (!(error instanceof ServiceError) || seen.has(error.code)) throw error;
+          seen.add(error.code); // each is remedied once
+          if (error.code === "ERR_AUTHENTICATION_FAILED") signIn = await unlessAborted(this.signIns.refresh(signIn), signal);
+          else if (error.code === "ERR_SECOND_FACTOR") signIn = await unlessAborted(this.signIns.raise(signIn, error), signal);
+          else throw error;
+        }
       }
     });
   }

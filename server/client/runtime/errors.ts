@@ -33,6 +33,9 @@ interface ErrorData {
   errors: InputProblem[];
   /** With ERR_SECOND_FACTOR: a second factor, or any credential within the last minutes. */
   needs?: "secondFactor" | "recentSignIn";
+  /** With second_factor_required: what the account has, and the token for showing one of it. */
+  factors?: ("totp" | "recovery")[];
+  factorToken?: string;
 }
 
 interface ErrorDetails {
@@ -52,7 +55,7 @@ async function readRefusal(response: Response): Promise<ServiceError> {
   if (requestId !== null) details.requestId = requestId;
   const retryAfter = response.headers.get("Retry-After");
   if (retryAfter !== null && /^\d+$/.test(retryAfter)) details.retryAfter = Number(retryAfter);
-  let body: { code?: unknown; message?: unknown; data?: unknown; error?: unknown; error_description?: unknown } = {};
+  let body: { code?: unknown; message?: unknown; data?: unknown; error?: unknown; error_description?: unknown; factor_token?: string; factors?: string[] } = {};
   try {
     body = Object(await response.json());
   } catch (cause) {
@@ -61,6 +64,7 @@ async function readRefusal(response: Response): Promise<ServiceError> {
   const code = body.code ?? body.error;
   if (typeof code !== "string") return unexpectedAnswer(response.status, details);
   if (body.data !== undefined) details.data = { errors: [], ...(body.data as Partial<ErrorData>) };
+  if (body.factor_token !== undefined) details.data = { errors: [], factorToken: body.factor_token, factors: body.factors } as ErrorData;
   return new ServiceError(code, response.status, String(body.message ?? body.error_description ?? code), details);
 }
 

@@ -17,6 +17,24 @@ export interface ClientOptions {
   timeZone?: string;
   /** The number of retries of a call, where a retry is safe; by default 2. */
   retries?: number;
+  /**
+   * Asks the user for a credential: for a second factor at a sign-in, or because a call needs one that was shown lately. The client
+   * then repeats the call. It is called again with the refusal of a wrong one, until it answers null.
+   */
+  askCredential?: (asked: CredentialRequest) => Promise<Credential | null>;
+}
+
+/** Something that a user shows. */
+export type Credential = { username: string; password: string } | { code: string } | { recoveryCode: string };
+
+/** A request to show something. */
+export interface CredentialRequest {
+  /** A second factor, or any credential; the second factor again if the account has one. */
+  needs: "secondFactor" | "recentSignIn";
+  /** The second factors that the account has: an authenticator app, recovery codes. Unknown before the password. */
+  factors?: ("totp" | "recovery")[];
+  /** Why it is asked for. */
+  error: ServiceError;
 }
 
 /** The options of a call. */

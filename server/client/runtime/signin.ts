@@ -1,7 +1,7 @@
 // The signed-in identity, and the ways to sign in.
 
 import { ServiceError, signInEnded } from "./errors.js";
-import { type ClientOptions, type Repeatable, type ServiceRequest, persist, sendOnce } from "./requests.js";
+import { type ClientOptions, type Credential, type CredentialRequest, type Repeatable, type ServiceRequest, persist, sendOnce } from "./requests.js";
 import { sha256 } from "./sha256.js";
 import { type SignInStorage, base64url, defaultStorage, exclusively, pause, randomBytes, surroundings, uniqueName } from "./surroundings.js";
 
@@ -84,7 +84,7 @@ interface BegunSignIn {
 
 interface TokenAnswer {
   access_token: string;
-  refresh_token: string;
+  refresh_token?: string; // absent if a sign-in that goes on was raised
   expires_in: number;
   identity_created: boolean;
 }
@@ -103,13 +103,16 @@ class SignIns implements SignInActions {
   readonly #storage: SignInStorage;
   readonly #key: string;
   readonly #listeners = new Set<(isSignedIn: boolean) => void>();
+  readonly #ask: ClientOptions["askCredential"];
+  #raising: Promise<KeptSignIn> | null = null; // calls that need it at once share one question
 
-  constructor(baseUrl: string, fetch: typeof globalThis.fetch, { storage, retries }: ClientOptions) {
+  constructor(baseUrl: string, fetch: typeof globalThis.fetch, { storage, retries, askCredential }: ClientOptions) {
     this.#baseUrl = baseUrl;
     this.#fetch = fetch;
     this.#retries = retries ?? 2;
     this.#storage = storage ?? defaultStorage();
     this.#key = `sternpost ${baseUrl}`;
+    this.#ask = askCredential;
   }
 
   signIn = ({ username, password, createIfNotExists }: PasswordSignIn): Promise<SignedIn> => {
@@ -213,7 +216,7 @@ class SignIns implements SignInActions {
         throw signInEnded(error);
       }
       if ((await this.current())?.id !== stale.id) throw signInEnded(undefined); // another sign-in began meanwhile
-      return this.#keep(keptOf(stale.id, answer));
+      return this.#keep(keptOf(stale.id, answer, last.refreshToken));
     });
   }
 
@@ -227,9 +230,47 @@ class SignIns implements SignInActions {
 
   /** Begins a sign-in with a grant. */
   async #begin(parameters: Record<string, string>): Promise<SignedIn> {
-    const answer = await this.#send<TokenAnswer>("POST", "/auth/token", parameters, "if refused");
-    await this.#keep(keptOf(uniqueName(), answer));
+    const answer = await this.#present(parameters, {});
+    await this.#keep(keptOf(uniqueName(), answer, ""));
     return { identityCreated: answer.identity_created };
+  }
+
+  /** Has the user show a credential for a sign-in that goes on, since a call was refused without. */
+  raise(signIn: KeptSignIn, refused: ServiceError): Promise<KeptSignIn> {
+    this.#raising ??= (async () => {
+      const answer = await this.#present(await this.#asked(refused), { access_token: signIn.accessToken });
+      const last = await this.current();
+      if (last?.id !== signIn.id) throw signInEnded(undefined);
+      return this.#keep(keptOf(signIn.id, answer, last.refreshToken));
+    })().finally(() => (this.#raising = null));
+    return this.#raising;
+  }
+
+  /** Sends a credential, then those that the user shows until they suffice. */
+  async #present(first: Record<string, string>, session: Record<string, string>): Promise<TokenAnswer> {
+    let parameters = first;
+    let pending: Record<string, string> = {};
+    for (;;) {
+      try {
+        return await this.#send("POST", "/auth/token", { ...parameters, ...session }, "if refused");
+      } catch (error) {
+        if (!(error instanceof ServiceError) || this.#ask === undefined) throw error;
+        if (error.data?.factorToken !== undefined) pending = { factor_token: error.data.factorToken };
+        else if (error.code !== "invalid_grant" || (parameters === first && session["access_token"] === undefined)) throw error;
+        parameters = { ...(await this.#asked(error)), ...pending };
+      }
+    }
+  }
+
+  /** Asks the user for a credential because of an error, which is thrown if there is none. */
+  async #asked(error: ServiceError): Promise<Record<string, string>> {
+    const { needs = "secondFactor", factors } = error.data ?? {};
+    const asked: CredentialRequest = { needs, error, ...(factors === undefined ? {} : { factors }) };
+    const shown: Credential | null = (await this.#ask?.(asked)) ?? null;
+    if (shown === null) throw error;
+    if ("code" in shown) return { grant_type: "second_factor", code: shown.code };
+    if ("recoveryCode" in shown) return { grant_type: "second_factor", recovery_code: shown.recoveryCode };
+    return { grant_type: "password", username: shown.username, password: shown.password };
   }
 
   async #keep<T extends KeptSignIn | null>(signIn: T): Promise<T> {
@@ -260,11 +301,11 @@ class SignIns implements SignInActions {
   }
 }
 
-function keptOf(id: string, answer: TokenAnswer): KeptSignIn {
+function keptOf(id: string, answer: TokenAnswer, refreshToken: string): KeptSignIn {
   return {
     id,
     accessToken: answer.access_token,
-    refreshToken: answer.refresh_token,
+    refreshToken: answer.refresh_token ?? refreshToken,
     freshUntil: Date.now() + Math.max(answer.expires_in - 30, answer.expires_in * 0.75) * 1000,
   };
 }

@@ -1,0 +1,80 @@
+package signin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/sternpost/sternpost/auth"
+)
+
+// The store methods for second factors.
+
+// TryFactor counts an attempt.
+func (s *passwordStore) TryFactor(_ context.Context, pendingHash []byte, raised auth.Identity, address string) (time.Duration, auth.Tried, error) {
+	var wait int32
+	var id, secret *string
+	var tried auth.Tried
+	err := s.db.QueryRow(`select wait, identity_id, secret, tried_at from platform.auth_factor_try($1, $2, $3, $4, $5, $6, $7, $8)`,
+		append([]any{pendingHash, orNull(raised.ID), orNull(raised.Family), address}, s.limits()...), &wait, &id, &secret, &tried.At)
+	tried.IdentityID, tried.Secret = orEmpty(id), orEmpty(secret)
+	return inSeconds(wait), tried, err
+}
+
+// AcceptFactor begins or raises a family.
+func (s *passwordStore) AcceptFactor(_ context.Context, identityID string, pendingHash []byte, session string, step int64, recovery []byte, f auth.Family) (time.Duration, bool, error) {
+	var wait int32
+	var isAccepted bool
+	err := s.db.QueryRow(`select wait, is_accepted from platform.auth_factor_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		append([]any{identityID, pendingHash, orNull(session), step, recovery, f.TokenHash, f.Key, f.Lifetime, orNull(f.Client.Agent), f.Client.Address}, s.limits()...),
+		&wait, &isAccepted)
+	return inSeconds(wait), isAccepted, err
+}
+
+// ProposeTOTP keeps a secret.
+func (s *passwordStore) ProposeTOTP(_ context.Context, caller auth.Identity, secret string) (auth.Changed, error) {
+	return s.change(`select platform.auth_totp_propose($1, $2, $3)`, caller.ID, caller.Token, secret)
+}
+
+// ProposedTOTP looks it up.
+func (s *passwordStore) ProposedTOTP(_ context.Context, identityID string) (string, time.Time, error) {
+	var secret *string
+	var now time.Time
+	err := s.db.QueryRow(`select secret, asked_at from platform.auth_totp_proposed($1)`, []any{identityID}, &secret, &now)
+	return orEmpty(secret), now, err
+}
+
+// ConfirmTOTP makes it the authenticator.
+func (s *passwordStore) ConfirmTOTP(_ context.Context, caller auth.Identity, secret string, step int64, recovery [][]byte) (auth.Changed, error) {
+	return s.change(`select platform.auth_totp_confirm($1, $2, $3, $4, $5)`, caller.ID, caller.Token, secret, step, recovery)
+}
+
+// RemoveTOTP removes the authenticator.
+func (s *passwordStore) RemoveTOTP(_ context.Context, caller auth.Identity) (auth.Changed, error) {
+	return s.change(`select platform.auth_totp_remove($1, $2)`, caller.ID, caller.Token)
+}
+
+// RenewRecovery replaces recovery codes.
+func (s *passwordStore) RenewRecovery(_ context.Context, caller auth.Identity, recovery [][]byte) (auth.Changed, error) {
+	return s.change(`select platform.auth_recovery_renew($1, $2, $3)`, caller.ID, caller.Token, recovery)
+}
+
+// Factors lists them.
+func (s *passwordStore) Factors(_ context.Context, identityID string) (factors auth.Factors, err error) {
+	var text string
+	if err := s.db.QueryRow(`select platform.auth_factor_list($1)`, []any{identityID}, &text); err != nil {
+		return factors, err
+	}
+	if err := json.Unmarshal([]byte(text), &factors); err != nil {
+		return factors, fmt.Errorf("read the factors of an identity: %w", err)
+	}
+	return factors, nil
+}
+
+// change calls a function that says what became of a change.
+func (s *passwordStore) change(statement string, arguments ...any) (auth.Changed, error) {
+	var changed string
+	err := s.db.QueryRow(statement, arguments, &changed)
+	return auth.Changed(changed), err
+}
