@@ -95,7 +95,11 @@ func (c *checker) declareAction(a *actionDecl, functions *clashes) {
 	}
 	if !slices.Contains(allKinds(), a.Kind) {
 		kind := a.tree.Kind
-		c.report(UnknownActionKind, kind.Span(), unknownActionKind(kind.Name, syntax.Suggest(kind.Name, kindNames())))
+		if kind.Name == "history" {
+			c.report(syntax.NotSupportedYet, kind.Span(), laterActionKind(kind.Name))
+		} else {
+			c.report(UnknownActionKind, kind.Span(), unknownActionKind(kind.Name, syntax.Suggest(kind.Name, kindNames())))
+		}
 		return
 	}
 	if a.union != nil && a.Kind != model.Get && a.Kind != model.List {

@@ -533,6 +533,10 @@ func unknownActionKind(name, near string) string {
 	return fmt.Sprintf("%q is not a kind of action: the kinds are get, list, create, update, delete, read and write%s", name, didYouMean(near))
 }
 
+func laterActionKind(kind string) string {
+	return fmt.Sprintf("actions of kind %s are not supported yet", kind)
+}
+
 func returnsMissing(kind model.Kind) string {
 	return fmt.Sprintf("%s must declare its result: add returns (SomeMessage) or returns (Any)", article(kind))
 }
