@@ -111,7 +111,7 @@ func TestLLMs(t *testing.T) {
 // changelog also names those of the past.
 func TestNamesInPages(t *testing.T) {
 	t.Parallel()
-	var made strings.Builder // the texts that make tables
+	var made strings.Builder // the texts that make and drop tables
 	for _, name := range append(glob(t, "sql/migrations/*.sql"), "sql/sql.go") {
 		made.WriteString(read(t, name))
 	}
@@ -125,6 +125,9 @@ func TestNamesInPages(t *testing.T) {
 			_, err := os.Stat(filepath.Join(root, "sql/functions", m[1]+".sql"))
 			if named++; err != nil && !regexp.MustCompile(`\bplatform\.`+m[1]+`\b`).MatchString(made.String()) {
 				t.Errorf("%s names platform.%s, which does not exist", page, m[1])
+			}
+			if strings.LastIndex(made.String(), "drop table platform."+m[1]+";") > strings.LastIndex(made.String(), "create table platform."+m[1]+" ") {
+				t.Errorf("%s names platform.%s, which a migration drops", page, m[1])
 			}
 		}
 		if strings.HasPrefix(page, "integration/guide/") || strings.HasPrefix(page, "integration/apps/") {
