@@ -217,7 +217,7 @@ func (s *Server) begin() (end func()) {
 func (s *Server) newQueues(sender mailroom.Sender) (err error) {
 	options := queue.Options{DB: s.db, IsServed: s.isTidied, Process: s.process.Load, Log: s.log}
 	s.events = events.New(events.Options{
-		DB: s.db, IsServed: s.isTidied, Release: s.release, Timeout: s.config.Jobs.Timeout, Registry: s.telemetry.Registry, Log: s.log,
+		DB: s.db, IsServed: s.isTidied, Release: s.release, Timeout: s.config.Jobs.Timeout, Keep: s.config.Changes.Keep, Registry: s.telemetry.Registry, Log: s.log,
 	})
 	s.queues = append(s.queues, queue.New(options, s.events.Retries()))
 	for _, kind := range s.files.Deletions() {

@@ -3,6 +3,7 @@ package sql_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -227,6 +228,40 @@ func TestChangesAreEmptied(t *testing.T) {
 	}
 }
 
+// TestStayingAway gives up what a consumer has not read for too long, so that the record goes on, and nothing that is new.
+func TestStayingAway(t *testing.T) {
+	t.Parallel()
+	database := withChanges(t)
+	owner, server := database.Owner(t), database.Server(t)
+	giveUp := func(want map[string]int) {
+		t.Helper()
+		if got := value[map[string]int](t, server, `select platform.events_give_up('3 days', 2)`); !maps.Equal(got, want) {
+			t.Errorf("gave up %v, want %v", got, want)
+		}
+	}
+	exec(t, owner, `insert into app.thing values ('a', 'one'), ('b', 'quiet'), ('c', 'three')`)
+	giveUp(nil)
+	exec(t, owner, `update platform.change set day = (day + 4) % 8, at = at - interval '4 days'`)
+	exec(t, owner, `insert into app.thing values ('d', 'new')`)
+	giveUp(map[string]int{"watch": 1})
+	giveUp(map[string]int{"watch": 1})
+	giveUp(map[string]int{"watch": 0})
+	giveUp(nil)
+	if got, want := strings.Join(values[string](t, owner, `select key || ' ' || coalesce(failure, 'due') from platform.task order by id`), ", "),
+		"a its subscriber has not read it in time, c its subscriber has not read it in time, d due"; got != want {
+		t.Errorf("tasks: %s\nwant %s", got, want)
+	}
+	exec(t, server, `select platform.events_tend('1 day')`)
+	if got := values[string](t, owner, `select record from platform.change`); len(got) != 1 || got[0] != "d" {
+		t.Errorf("the record has %s, want d", got)
+	}
+	exec(t, owner, `insert into app.thing values ('e', 'next')`)
+	run(t, server, 10)
+	if got := strings.Join(values[string](t, owner, `select record from app.told`), " "); got != "e" {
+		t.Errorf("told of %s, want e", got)
+	}
+}
+
 // TestChangeRights lets only servers read events, by functions.
 func TestChangeRights(t *testing.T) {
 	t.Parallel()
@@ -238,7 +273,7 @@ func TestChangeRights(t *testing.T) {
 			}
 		}
 		for _, function := range values[string](t, owner, `
-			select oid::regprocedure::text from pg_proc where pronamespace = 'platform'::regnamespace and proname in ('events_run', 'event_retry', 'events_tend', 'events_waiting')`) {
+			select oid::regprocedure::text from pg_proc where pronamespace = 'platform'::regnamespace and proname in ('events_run', 'event_retry', 'events_give_up', 'events_tend', 'events_waiting')`) {
 			if value[bool](t, owner, `select has_function_privilege($1, $2, 'execute')`, name, function) != (name == role.Server) {
 				t.Errorf("%s may execute %s, or the server may not", name, function)
 			}

@@ -94,6 +94,7 @@ type Config struct {
 	MailFolder      string            // of the project's templates; it may be missing
 
 	Jobs    Jobs
+	Changes Changes
 	Storage Storage
 	Uploads Uploads
 

@@ -50,6 +50,7 @@ func TestConfigDefaults(t *testing.T) {
 		RedirectURIs: []string{}, TrustedProxies: []netip.Prefix{}, PKCE: auth.PKCEOptional,
 		MCP:          MCP{APIs: []string{}, Writes: []string{}},
 		Jobs:         Jobs{Timeout: 5 * time.Minute},
+		Changes:      Changes{Keep: 72 * time.Hour},
 		Storage:      Storage{Directory: ".sternpost/files", Reserve: 1 << 30, Check: true, DeleteDelay: time.Hour},
 		Name:         "config", // of the folder that this test runs in
 		Verification: auth.VerificationOff, Mail: mail.Options{TLS: mail.StartTLS, Port: 587}, MailFolder: "mail",

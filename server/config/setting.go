@@ -137,6 +137,7 @@ var settings = []setting[Config]{
 	{key: "mail.smtp.tls", set: one(choice(mail.StartTLS, mail.ImplicitTLS, mail.NoTLS), func(c *Config) *mail.TLS { return &c.Mail.TLS }), production: "starttls", development: "starttls"},
 	{key: "environment", ofSchema: true},
 	{key: "secrets", ofSchema: true},
+	{key: "changes.keep", set: one(secondsUpTo(60, 518400), func(c *Config) *time.Duration { return &c.Changes.Keep }), production: "259200", development: "259200"},
 	{key: "jobs.timeout", set: one(seconds(1), func(c *Config) *time.Duration { return &c.Jobs.Timeout }), production: "300", development: "300"},
 	{key: "storage.type", set: one(choice(S3, Disk, Local), func(c *Config) *StorageType { return &c.Storage.Type }), production: "s3", development: "local"},
 	{key: "storage.directory", set: one(text, func(c *Config) *string { return &c.Storage.Directory }), production: ".sternpost/files", development: ".sternpost/files"},

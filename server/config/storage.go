@@ -39,6 +39,11 @@ type Jobs struct {
 	Timeout time.Duration // of one run
 }
 
+// Changes limits the record of changes that subscribers read.
+type Changes struct {
+	Keep time.Duration // how long a change waits for a subscriber
+}
+
 // Uploads limits what clients may send before a call.
 type Uploads struct {
 	URLExpiry               time.Duration

@@ -31,6 +31,8 @@ const (
 	tendInterval = time.Minute
 	// keep is how long changes stay after that.
 	keep = 24 * time.Hour
+	// givenUp is how many changes are given up in a transaction.
+	givenUp = 1000
 
 	firstDelay, longestDelay = 5 * time.Second, time.Hour
 	retries                  = 4 // tries of code, with the first
@@ -51,6 +53,7 @@ type Options struct {
 	IsServed func() bool // whether a release is served, and the database takes writes
 	Release  func() (number int64, m *release.Manifest)
 	Timeout  time.Duration // of the code for a batch of events, or for one that is repeated
+	Keep     time.Duration // how long changes wait for a subscriber
 	Registry prometheus.Registerer
 	Log      *slog.Logger
 }
@@ -97,7 +100,7 @@ func (e *Events) Run(ctx context.Context) {
 			}
 			if time.Since(tended) > tendInterval {
 				tended = time.Now()
-				e.note(ctx, "", e.DB.QueryRow(`select platform.events_tend($1)`, []any{keep}, new(int32)))
+				e.note(ctx, "", e.tend(ctx))
 			}
 		}
 		select {
@@ -114,6 +117,29 @@ func (e *Events) Run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// tend gives up what subscribers have left unread for too long, and empties what everybody has read.
+func (e *Events) tend(ctx context.Context) error {
+	total := map[string]int{}
+	for ctx.Err() == nil {
+		var read map[string]int
+		if err := e.DB.QueryRow(`select platform.events_give_up($1, $2)`, []any{e.Keep, int32(givenUp)}, &read); err != nil {
+			return fmt.Errorf("give up changes: %w", err)
+		}
+		if len(read) == 0 {
+			break
+		}
+		for name, n := range read {
+			total[name] += n
+		}
+	}
+	for name, n := range total {
+		if n > 0 {
+			e.Log.Error("a subscriber has stayed away: its events are given up", "subscriber", name, "events", n, "after", e.Keep)
+		}
+	}
+	return e.DB.QueryRow(`select platform.events_tend($1)`, []any{keep}, new(int32))
 }
 
 // hangUp closes a connection.

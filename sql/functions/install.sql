@@ -145,6 +145,7 @@
 {{ template "events_run.sql" . }}
 {{ template "event_retry.sql" . }}
 {{ template "events_waiting.sql" . }}
+{{ template "events_give_up.sql" . }}
 {{ template "events_tend.sql" . }}
 {{ template "mail_allowed.sql" . }}
 {{ template "mail_queue.sql" . }}
