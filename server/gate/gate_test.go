@@ -407,7 +407,7 @@ func TestShortQueueIsFair(t *testing.T) {
 }
 
 // TestTenTimesTheLoad simulates clients that do not give up and send ten times what can be done. Whoever is served came
-// before all who still wait, and has waited for no longer than the quarter of the wait that a long queue leaves.
+// before all who still wait, and has waited for no longer than the tenth of the wait that a long queue leaves.
 func TestTenTimesTheLoad(t *testing.T) {
 	t.Parallel()
 	const places, wait = 4, 2 * time.Second
@@ -439,11 +439,11 @@ func TestTenTimesTheLoad(t *testing.T) {
 }
 
 // TestGoodput simulates an hour of overload: clients give up after 300 ms, and a place
-// does 100 calls a second. The number of calls done in time stays near the capacity,
+// does 50 calls a second. The number of calls done in time stays near the capacity,
 // under any load.
 func TestGoodput(t *testing.T) {
 	t.Parallel()
-	const perTick, most = 4, 300 * time.Millisecond // four places, a call takes a tick of 10 ms
+	const perTick, most, tick = 4, 300 * time.Millisecond, 20 * time.Millisecond // four places, a call takes a tick
 	for _, load := range []int{1, 2, 10} {
 		now := time.Unix(1000, 0)
 		var line *Line[*waiter]
@@ -459,7 +459,7 @@ func TestGoodput(t *testing.T) {
 				clients = append(clients, w)
 				line.Add(w)
 			}
-			now = now.Add(10 * time.Millisecond)
+			now = now.Add(tick)
 			for len(clients) > 0 && now.Sub(clients[0].since) > most {
 				clients[0].client.(*client).hasLeft = true
 				clients = clients[1:]
@@ -469,7 +469,7 @@ func TestGoodput(t *testing.T) {
 				if !ok {
 					break
 				}
-				if served++; now.Sub(w.since) > most {
+				if served++; now.Sub(w.since)+tick > most {
 					late++
 				}
 			}

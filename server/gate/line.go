@@ -16,7 +16,7 @@ var ErrLeft = errors.New("the client has left")
 const (
 	// hurry divides the maximum wait while the queue is long: more than half of its limit. A shorter queue is a burst,
 	// as when a server has just started and opens its connections.
-	hurry = 4
+	hurry = 10
 	long  = 2
 	// grace is the part of the maximum wait that is added for the next ones in the queue: calls that take a whole second
 	// would race against a wait of two.
