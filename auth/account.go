@@ -145,6 +145,8 @@ func NewAccounts(store AccountStore, passwords *Passwords, templates func() (*ma
 // InputError refuses an input.
 type InputError struct {
 	Field, Problem string
+	Code           string // the kind of problem, for programs
+	Params         string // what belongs to a problem of that kind, as a JSON object; empty for nothing
 }
 
 // Error says which input is refused and why.
@@ -165,9 +167,9 @@ var (
 
 // refused inputs, one text for all causes.
 var (
-	errToken       = &InputError{"token", "is not valid"}
-	errEmail       = &InputError{"email", "is not an e-mail address"}
-	errRedirectURL = &InputError{"redirectUrl", "is not an allowed address"}
+	errToken       = &InputError{Field: "token", Code: "incorrect", Problem: "is not valid"}
+	errEmail       = &InputError{Field: "email", Code: "format", Params: `{"format":"email"}`, Problem: "is not an e-mail address"}
+	errRedirectURL = &InputError{Field: "redirectUrl", Code: "notAllowed", Problem: "is not an allowed address"}
 )
 
 // ErrMachine refuses the key of a machine, which is not a sign-in.
@@ -249,7 +251,10 @@ func (a *Accounts) ResetPassword(ctx context.Context, token, password string, cl
 // checkNew checks a new password. The maximum length is checked with the form of the input.
 func (a *Accounts) checkNew(password string) error {
 	if utf8.RuneCountInString(password) < a.options.MinPasswordLength {
-		return &InputError{"password", fmt.Sprintf("String length must be at least %d", a.options.MinPasswordLength)}
+		least := a.options.MinPasswordLength
+		return &InputError{
+			Field: "password", Code: "minLength", Params: fmt.Sprintf(`{"limit":%d}`, least), Problem: fmt.Sprintf("String length must be at least %d", least),
+		}
 	}
 	return nil
 }
@@ -323,7 +328,7 @@ func (a *Accounts) VerifyEmail(ctx context.Context, token, password string, call
 		}
 		spared = keyHashOf(caller.Family)
 	case password == "":
-		return &InputError{"password", "is required unless the caller is signed in to the account"}
+		return &InputError{Field: "password", Code: "required", Problem: "is required unless the caller is signed in to the account"}
 	default:
 		leave, err := a.passwords.Enter(ctx, caller.Address)
 		if err != nil {
@@ -418,7 +423,7 @@ func (a *Accounts) refusePassword(ctx context.Context, field string, attempt Att
 	if err := mustWait(a.store.Fail(ctx, attempt)); err != nil {
 		return err
 	}
-	return &InputError{field, "is not the password"}
+	return &InputError{Field: field, Code: "incorrect", Problem: "is not the password"}
 }
 
 // ChangeEmail has a link sent to the new address of a caller who knows the password. The change takes effect when
@@ -433,7 +438,7 @@ func (a *Accounts) ChangeEmail(ctx context.Context, username, password string, c
 		return err
 	}
 	if email == account.Email {
-		return &InputError{"email", "is the present address"}
+		return &InputError{Field: "email", Code: "unchanged", Problem: "is the present address"}
 	}
 	leave, err := a.passwords.Enter(ctx, caller.Address)
 	if err != nil {

@@ -175,7 +175,7 @@ func (a *Accounts) matchTOTP(secret, code string, at time.Time) (step int64, isR
 // The refusals.
 var (
 	ErrNoFactor = &ConflictError{"the identity has no second factor"}
-	errCode     = &InputError{"code", "is not the code"}
+	errCode     = &InputError{Field: "code", Code: "incorrect", Problem: "is not the code"}
 )
 
 // StartAuthenticator makes the secret for a new authenticator app, and returns the address that the app takes. It does

@@ -28,7 +28,7 @@ model Post {
 		insert into app.post (id, title, author_id) values ('p', 'Post', 'a')`); err != nil {
 		t.Fatal(err)
 	}
-	const none = `{"code":"ERR_INVALID_INPUT","message":"the caller has no person","data":{"errors":[{"error":"the caller has no person"}]}}`
+	const none = `{"code":"ERR_INVALID_INPUT","message":"the caller has no person","data":{"errors":[{"code":"noCaller","params":{"name":"person"},"error":"the caller has no person"}]}}`
 	for _, test := range []struct {
 		caller, action, input string
 		status                int

@@ -76,7 +76,7 @@ func work(ctx context.Context, a *app, client, rounds int) error {
 		if err := expect(known, changed, "getCustomer", `{"id":"`+known["own"]+`"}`); err != nil {
 			return err
 		}
-		taken := `{"code":"ERR_INVALID_INPUT","message":"the value for the unique field 'email' must be unique","data":{"errors":[{"field":"email","error":"must be unique"}]}}`
+		taken := `{"code":"ERR_INVALID_INPUT","message":"the value for the unique field 'email' must be unique","data":{"errors":[{"field":"email","code":"unique","params":{"fields":["email"]},"error":"must be unique"}]}}`
 		status, got, err := call("createCustomer", fmt.Sprintf(`{"name":"first","email":"round%d@example.com"}`, round))
 		switch {
 		case err != nil:

@@ -31,7 +31,7 @@ model Page {
 	long := base64.StdEncoding.EncodeToString(random) // does not compress
 	header := http.Header{"Content-Type": {"application/json"}}
 	const refused = `{"code":"ERR_INVALID_INPUT","message":"one or more errors found validating request object",` +
-		`"data":{"errors":[{"field":"%s","error":"is too long for an index"}]}}`
+		`"data":{"errors":[{"field":"%s","code":"indexed","error":"is too long for an index"}]}}`
 
 	for _, test := range []struct {
 		action, body string
@@ -74,7 +74,7 @@ model Line { fields { page Page  text Text } }
 		t.Errorf("10,000 rows: got %.300s", got)
 	}
 	const want = `400 {"code":"ERR_INVALID_INPUT","message":"one or more errors found validating request object",` +
-		`"data":{"errors":[{"field":"pages.9.lines.989","error":"Must have at most 10000 rows"}]}}`
+		`"data":{"errors":[{"field":"pages.9.lines.989","code":"maxRows","params":{"limit":10000},"error":"Must have at most 10000 rows"}]}}`
 	if got := add(990); got != want {
 		t.Errorf("10,001 rows: got %.300s, want %s", got, want)
 	}

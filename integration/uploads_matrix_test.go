@@ -13,10 +13,10 @@ import (
 
 // The limits of the field: @accepts(["image/*", "application/pdf"]) @maxSize("5 KB").
 const (
-	refusedType = `{"field":"%s","error":"content type text/html is not accepted"}`
-	refusedSize = `{"field":"%s","error":"must be at most 5000 bytes"}`
-	emptySize   = `{"field":"%s","error":"Must be greater than or equal to 1"}`
-	notThere    = `{"field":"%s","error":"nothing has been uploaded for this key"}`
+	refusedType = `{"field":"%s","code":"contentType","params":{"given":"text/html","accepted":["image/*","application/pdf"]},"error":"content type text/html is not accepted"}`
+	refusedSize = `{"field":"%s","code":"maxSize","params":{"limit":5000},"error":"must be at most 5000 bytes"}`
+	emptySize   = `{"field":"%s","code":"minimum","params":{"limit":1},"error":"Must be greater than or equal to 1"}`
+	notThere    = `{"field":"%s","code":"upload","error":"nothing has been uploaded for this key"}`
 )
 
 // TestUploadMatrix goes through declarations of a file, the content then sent or otherwise

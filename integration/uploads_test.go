@@ -57,25 +57,25 @@ func TestUploadRoute(t *testing.T) {
 		{name: "an action of another API", path: "/small/json/closed/upload/cover", body: `{}`, want: notFound},
 
 		{name: "missing", path: "/api/json/closed/upload/cover", body: `{"name":"a"}`,
-			want: invalid(`{"field":"filename","error":"filename is required"},{"field":"contentType","error":"contentType is required"},` +
-				`{"field":"size","error":"size is required"},{"field":"name","error":"Additional property name is not allowed"}`)},
+			want: invalid(`{"field":"filename","code":"required","error":"filename is required"},{"field":"contentType","code":"required","error":"contentType is required"},` +
+				`{"field":"size","code":"required","error":"size is required"},{"field":"name","code":"additionalProperty","params":{"name":"name"},"error":"Additional property name is not allowed"}`)},
 		{name: "an empty file", path: "/api/json/closed/upload/cover", body: `{"filename":"a","contentType":"text/csv","size":0}`,
-			want: invalid(`{"field":"size","error":"Must be greater than or equal to 1"}`)},
+			want: invalid(`{"field":"size","code":"minimum","params":{"limit":1},"error":"Must be greater than or equal to 1"}`)},
 		{name: "other names", path: "/api/json/closed/upload/cover", body: `{"filename":"a/b","contentType":"image","size":3}`,
-			want: invalid(`{"field":"filename","error":"is not a file name: it has a /"},{"field":"contentType","error":"is not a content type"}`)},
+			want: invalid(`{"field":"filename","code":"format","params":{"format":"filename"},"error":"is not a file name: it has a /"},{"field":"contentType","code":"format","params":{"format":"content-type"},"error":"is not a content type"}`)},
 		{name: "a long name", path: "/api/json/closed/upload/cover", body: `{"filename":"` + strings.Repeat("ü", 128) + `","contentType":"image/png","size":3}`,
-			want: invalid(`{"field":"filename","error":"is not a file name: it has 256 bytes, and at most 255 are allowed"}`)},
+			want: invalid(`{"field":"filename","code":"format","params":{"format":"filename"},"error":"is not a file name: it has 256 bytes, and at most 255 are allowed"}`)},
 
 		{name: "nobody may", path: "/api/json/closed/upload/cover", identity: "ada", body: `{"filename":"a","contentType":"text/csv","size":9000}`, want: denied},
 		{name: "identities only", path: "/api/json/sendArticle/upload/picture", body: `{"filename":"a","contentType":"text/csv","size":9000}`, want: denied},
 		{name: "the row decides", path: "/api/json/changeOwn/upload/cover", body: `{"filename":"a","contentType":"text/csv","size":9000}`, want: denied},
 
 		{name: "type and size", path: "/api/json/createArticle/upload/cover", body: `{"filename":"a","contentType":"text/csv","size":5001}`,
-			want: invalid(`{"field":"contentType","error":"content type text/csv is not accepted"},{"field":"size","error":"must be at most 5000 bytes"}`)},
+			want: invalid(`{"field":"contentType","code":"contentType","params":{"given":"text/csv","accepted":["image/*","application/pdf"]},"error":"content type text/csv is not accepted"},{"field":"size","code":"maxSize","params":{"limit":5000},"error":"must be at most 5000 bytes"}`)},
 		{name: "a long type", path: "/api/json/createArticle/upload/cover", body: `{"filename":"a","contentType":"text/` + strings.Repeat("c", 100) + `","size":1}`,
-			want: invalid(`{"field":"contentType","error":"content type text/` + strings.Repeat("c", 59) + ` is not accepted"}`)},
+			want: invalid(`{"field":"contentType","code":"contentType","params":{"given":"text/` + strings.Repeat("c", 59) + `","accepted":["image/*","application/pdf"]},"error":"content type text/` + strings.Repeat("c", 59) + ` is not accepted"}`)},
 		{name: "the field of a @set", path: "/small/json/sendArticle/upload/picture", identity: "ada", body: `{"filename":"a","contentType":"text/csv","size":3}`,
-			want: invalid(`{"field":"contentType","error":"content type text/csv is not accepted"}`)},
+			want: invalid(`{"field":"contentType","code":"contentType","params":{"given":"text/csv","accepted":["image/*","application/pdf"]},"error":"content type text/csv is not accepted"}`)},
 	} {
 		if c.method == "" {
 			c.method = "POST"
@@ -188,7 +188,7 @@ func TestAttachRefused(t *testing.T) {
 	}
 	// All problems of one request at once.
 	status, got := a.post(t, "createArticle", "", `{"title":"a","cover":"`+missing+`","papers":["x","`+paper+`"]}`)
-	if want := `[{"field":"cover","error":"nothing has been uploaded for this key"},{"field":"papers.0","error":"is not an upload key for this input"}]`; status != 400 || !strings.Contains(got, want) {
+	if want := `[{"field":"cover","code":"upload","error":"nothing has been uploaded for this key"},{"field":"papers.0","code":"upload","error":"is not an upload key for this input"}]`; status != 400 || !strings.Contains(got, want) {
 		t.Errorf("several problems: got %d %s, want %s", status, got, want)
 	}
 	// These requests did not use up a key.
@@ -289,7 +289,7 @@ func TestParallelAttach(t *testing.T) {
 				t.Error(err)
 			case response.StatusCode == http.StatusOK:
 				succeeded.Add(1)
-			case !strings.Contains(body, `{"field":"cover","error":"is not an upload key for this input"}`):
+			case !strings.Contains(body, `{"field":"cover","code":"upload","error":"is not an upload key for this input"}`):
 				t.Errorf("got %d %s", response.StatusCode, body)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"github.com/sternpost/sternpost/server/database"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/server/listener"
+	"github.com/sternpost/sternpost/server/problem"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/replica"
 	"github.com/sternpost/sternpost/server/request"
@@ -231,7 +232,7 @@ func notACursor(page answer.Page) error {
 	if page.IsBackwards {
 		field = "before"
 	}
-	return &input.Invalid{Problems: []input.Problem{{Field: field, Error: "is not a cursor of this list"}}}
+	return &input.Invalid{Problems: []problem.Problem{problem.Cursor().At(field)}}
 }
 
 // readKey reads the key under which the call is carried out once.

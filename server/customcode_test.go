@@ -17,7 +17,7 @@ func TestRefusalsOfCustomCode(t *testing.T) {
 	const inCode = "PL/pgSQL function functions.work(text) line 3 at RAISE\nPL/pgSQL function api.work(jsonb,jsonb) line 5 at assignment"
 	const inPlatform = "fonction PL/pgSQL platform.require_valid(text[]), ligne 4 à RAISE\nfonction PL/pgSQL api.work(jsonb,jsonb), ligne 5 à PERFORM"
 	const internalJSON = `{"code":"ERR_INTERNAL","message":"an internal error occurred"}`
-	const detail = `{"errors": [{"error": "no"}]}`
+	const detail = `{"errors": [{"code": "validate", "error": "no"}]}`
 	reference := map[string]release.Constraint{"note_author_id_fkey": {Kind: release.Reference, Table: "note", Fields: []string{"authorId"}}}
 	for _, c := range []struct {
 		kind   release.Kind
@@ -32,7 +32,7 @@ func TestRefusalsOfCustomCode(t *testing.T) {
 		{release.Create, pgconn.PgError{Code: "SP409", Message: strings.Repeat("é", 600), Where: inCode},
 			`{"code":"ERR_CONFLICT","message":"` + strings.Repeat("é", 500) + `"}`},
 		{release.Write, pgconn.PgError{Code: "SP400", Message: "bad", Where: inPlatform, Detail: detail},
-			`{"code":"ERR_INVALID_INPUT","message":"bad","data":{"errors":[{"error":"no"}]}}`},
+			`{"code":"ERR_INVALID_INPUT","message":"bad","data":{"errors":[{"code":"validate","error":"no"}]}}`},
 		{release.Write, pgconn.PgError{Code: "SP401", Message: "who", Where: inCode}, internalJSON},
 		{release.Write, pgconn.PgError{Code: "SP429", Message: "slow down", Where: inCode}, internalJSON},
 		{release.Write, pgconn.PgError{Code: "SP999", Message: "x", Where: inCode}, internalJSON},
@@ -43,11 +43,11 @@ func TestRefusalsOfCustomCode(t *testing.T) {
 			Code: "23503", TableName: "note", ConstraintName: "note_author_id_fkey", Where: inCode,
 			Detail: `Key (author_id)=(x) is not present in table "author".`,
 		}, `{"code":"ERR_INVALID_INPUT","message":"the record referenced in field 'authorId' does not exist",` +
-			`"data":{"errors":[{"field":"authorId","error":"does not exist"}]}}`},
+			`"data":{"errors":[{"field":"authorId","code":"reference","error":"does not exist"}]}}`},
 		{release.Write, pgconn.PgError{
 			Code: "23503", TableName: "note", ConstraintName: "note_author_id_fkey", Where: inCode,
 			Detail: `Key (id)=(x) is still referenced from table "note".`,
-		}, `{"code":"ERR_INVALID_INPUT","message":"the record is referenced by other records","data":{"errors":[{"error":"is still referenced"}]}}`},
+		}, `{"code":"ERR_INVALID_INPUT","message":"the record is referenced by other records","data":{"errors":[{"code":"restrict","error":"is still referenced"}]}}`},
 	} {
 		action := &release.Action{Name: "work", Kind: c.kind, Custom: true}
 		if got := string(refusal.OfCall(&c.raised, action, reference, []byte(`{}`)).Envelope()); got != c.want {

@@ -127,7 +127,7 @@ func TestData(t *testing.T) {
 	}{
 		{"rows", `{"model":"Note"}`, http.StatusOK, `{"question":"rows","input":"{\"model\":\"Note\"}"}`},
 		{"state", `{}`, http.StatusOK, `{"release":1,"trouble":"note.stern:1: of two lines\nthe second"}`},
-		{"wrong", `{}`, http.StatusBadRequest, `{"code":"ERR_INVALID_INPUT","message":"that is wrong","data":{"errors":[{"field":"title","error":"that is wrong"}]}}`},
+		{"wrong", `{}`, http.StatusBadRequest, `{"code":"ERR_INVALID_INPUT","message":"that is wrong","data":{"errors":[{"field":"title","code":"incorrect","error":"that is wrong"}]}}`},
 		{"token", `{}`, http.StatusBadRequest, `{"code":"ERR_INPUT_MALFORMED","message":"the body must have an identity"}`},
 		{"token", `identity`, http.StatusBadRequest, `{"code":"ERR_INPUT_MALFORMED","message":"the body must have an identity"}`},
 		{"file", `{"key":"../x"}`, http.StatusNotFound, `{"code":"ERR_RECORD_NOT_FOUND","message":"record not found"}`},

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/server/problem"
+	"github.com/sternpost/sternpost/server/refusal"
 )
 
 const (
@@ -14,8 +17,8 @@ const (
 	deniedBody      = `{"code":"ERR_PERMISSION_DENIED","message":"not authorized to access"}`
 )
 
-func invalid(message, field, problem string) string {
-	return `{"code":"ERR_INVALID_INPUT","message":"` + message + `","data":{"errors":[{"field":"` + field + `","error":"` + problem + `"}]}}`
+func invalid(message string, entry problem.Problem) string {
+	return string(refusal.InputInvalid.Saying("%s", message).Listing(entry).Envelope())
 }
 
 // Errors of the database, and the answers to them.
@@ -31,10 +34,10 @@ func TestRaisedErrors(t *testing.T) {
 		status       int
 		want         string
 	}{
-		{"fail", fail("SP400", "one or more validation rules failed", `{"errors":[{"error":"a <b>"},{"error":"c"}]}`), 400,
-			`{"code":"ERR_INVALID_INPUT","message":"one or more validation rules failed","data":{"errors":[{"error":"a <b>"},{"error":"c"}]}}`},
-		{"fail", fail("SP400", "one or more errors found validating request object", `{"errors":[{"field":"after","error":"is not a cursor of this list"}]}`), 400,
-			invalid("one or more errors found validating request object", "after", "is not a cursor of this list")},
+		{"fail", fail("SP400", "one or more validation rules failed", `{"errors":[{"code":"validate","error":"a <b>"},{"code":"validate","error":"c"}]}`), 400,
+			`{"code":"ERR_INVALID_INPUT","message":"one or more validation rules failed","data":{"errors":[{"code":"validate","error":"a <b>"},{"code":"validate","error":"c"}]}}`},
+		{"fail", fail("SP400", "one or more errors found validating request object", `{"errors":[{"field":"after","code":"cursor","error":"is not a cursor of this list"}]}`), 400,
+			invalid("one or more errors found validating request object", problem.Cursor().At("after"))},
 		{"fail", fail("SP400", "my own words", ""), 400, `{"code":"ERR_INVALID_INPUT","message":"my own words"}`},
 		{"fail", fail("SP400", "my own words", "relation app.secret"), 400, `{"code":"ERR_INVALID_INPUT","message":"my own words"}`},
 		{"fail", fail("SP400", strings.Repeat("ä", 600), ""), 400, `{"code":"ERR_INVALID_INPUT","message":"` + strings.Repeat("ä", 500) + `"}`},
@@ -59,17 +62,17 @@ func TestRaisedErrors(t *testing.T) {
 		{"fail", fail("57014", "cancelled", ""), 504, timeoutBody},
 		{"fail", fail("55P03", "lock", ""), 504, timeoutBody},
 
-		{"createNote", `{"title":null}`, 400, invalid("field 'title' cannot be null", "title", "cannot be null")},
-		{"updateNote", `{"where":{"id":"n1"},"values":{"title":null}}`, 400, invalid("field 'title' cannot be null", "values.title", "cannot be null")},
-		{"createNote", `{"title":"forbidden"}`, 409, `{"code":"ERR_CONFLICT","message":"a validation rule failed","data":{"errors":[{"error":"this title is forbidden"}]}}`},
-		{"createNote", `{"title":"a","slug":"knots"}`, 400, invalid("the value for the unique field 'slug' must be unique", "slug", "must be unique")},
-		{"createNote", `{"title":"a","twins":[{"title":"b","slug":"knots"}]}`, 400, invalid("the value for the unique field 'slug' must be unique", "twins.0.slug", "must be unique")},
-		{"createNote", `{"title":"a","slug":"s","twins":[{"title":"b","slug":"knots"}]}`, 400, invalid("the value for the unique field 'slug' must be unique", "slug", "must be unique")},
-		{"createNote", `{"title":"a","author":{"id":"nobody"}}`, 400, invalid("the record referenced in field 'authorId' does not exist", "author.id", "does not exist")},
-		{"createNote", `{"title":"a","writer":"nobody"}`, 400, invalid("the record referenced in field 'authorId' does not exist", "writer", "does not exist")},
-		{"createNote", `{"title":"a","writer":"nobody","author":{"id":"nobody"}}`, 400, invalid("the record referenced in field 'authorId' does not exist", "authorId", "does not exist")},
+		{"createNote", `{"title":null}`, 400, invalid("field 'title' cannot be null", problem.Null().At("title"))},
+		{"updateNote", `{"where":{"id":"n1"},"values":{"title":null}}`, 400, invalid("field 'title' cannot be null", problem.Null().At("values.title"))},
+		{"createNote", `{"title":"forbidden"}`, 409, `{"code":"ERR_CONFLICT","message":"a validation rule failed","data":{"errors":[{"code":"validate","error":"this title is forbidden"}]}}`},
+		{"createNote", `{"title":"a","slug":"knots"}`, 400, invalid("the value for the unique field 'slug' must be unique", problem.Unique([]string{"slug"}).At("slug"))},
+		{"createNote", `{"title":"a","twins":[{"title":"b","slug":"knots"}]}`, 400, invalid("the value for the unique field 'slug' must be unique", problem.Unique([]string{"slug"}).At("twins.0.slug"))},
+		{"createNote", `{"title":"a","slug":"s","twins":[{"title":"b","slug":"knots"}]}`, 400, invalid("the value for the unique field 'slug' must be unique", problem.Unique([]string{"slug"}).At("slug"))},
+		{"createNote", `{"title":"a","author":{"id":"nobody"}}`, 400, invalid("the record referenced in field 'authorId' does not exist", problem.Reference().At("author.id"))},
+		{"createNote", `{"title":"a","writer":"nobody"}`, 400, invalid("the record referenced in field 'authorId' does not exist", problem.Reference().At("writer"))},
+		{"createNote", `{"title":"a","writer":"nobody","author":{"id":"nobody"}}`, 400, invalid("the record referenced in field 'authorId' does not exist", problem.Reference().At("authorId"))},
 		{"createNote", `{"title":"a","place":1000}`, 500, internalBody},
-		{"deleteAuthor", `{"id":"ada"}`, 400, invalid("the record is referenced by other records", "id", "is still referenced")},
+		{"deleteAuthor", `{"id":"ada"}`, 400, invalid("the record is referenced by other records", problem.Restrict().At("id"))},
 		{"deleteAuthor", `{"id":"bob"}`, 200, `"bob"`},
 	}
 	for _, test := range tests {
@@ -80,7 +83,7 @@ func TestRaisedErrors(t *testing.T) {
 	}
 
 	// The second of two inputs breaks the composite one.
-	for i, want := range []string{"", invalid("the values for the unique composite fields (shelf, place) must be unique", "place", "(shelf, place) must be unique")} {
+	for i, want := range []string{"", invalid("the values for the unique composite fields (shelf, place) must be unique", problem.Unique([]string{"shelf", "place"}).At("place"))} {
 		if _, got := s.post(t, "createNote", `{"title":"a","place":1,"shelf":"s"}`); i == 1 && got != want {
 			t.Errorf("composite\n got %s\nwant %s", got, want)
 		}

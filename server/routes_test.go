@@ -126,7 +126,7 @@ func TestBodies(t *testing.T) {
 		{"identity and gzip", post("Content-Encoding: identity\nContent-Encoding: gzip\n", "{}"), 415, mediaTypeBody},
 		{"not JSON", post("", "{"), 400, `{"code":"ERR_INPUT_MALFORMED","message":"the input could not be read: not valid JSON"}`},
 		{"unfit input", post("", `{"where":{"titel":1}}`), 400, `{"code":"ERR_INVALID_INPUT","message":"one or more errors found validating request object",` +
-			`"data":{"errors":[{"field":"where.titel","error":"Additional property titel is not allowed"}]}}`},
+			`"data":{"errors":[{"field":"where.titel","code":"additionalProperty","params":{"name":"titel"},"error":"Additional property titel is not allowed"}]}}`},
 		{"query string of a POST", "POST /api/json/listNotes?first=x HTTP/1.1\nHost: x\nContent-Length: 2\n\n{}", 200, "*"},
 		{"body of a GET", "GET /api/json/listNotes HTTP/1.1\nHost: x\nContent-Type: text/plain\nContent-Length: 1\n\n{", 200, "*"},
 		{"chunked", "POST /api/json/listNotes HTTP/1.1\nHost: x\nTransfer-Encoding: chunked\n\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n", 200, "*"},

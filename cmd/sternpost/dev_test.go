@@ -254,7 +254,7 @@ func tryPrintedRequests(t *testing.T, printed string) {
 		{"make a record with ", "200", `^\{"id":"[^"]+",.*"createdAt":"[^"]+","updatedAt":"[^"]+"\}$`},
 		{"read a page with ", "200", `^\{"results":\[\{"id":.*"count":[1-9]\d*\}\}$`},
 		{"see what an error looks like", "400", `^\{"code":"ERR_INVALID_INPUT","message":"one or more errors found validating request object",` +
-			`"data":\{"errors":\[\{"field":"first","error":"Must be greater than or equal to 1"\}\]\}\}$`},
+			`"data":\{"errors":\[\{"field":"first","code":"minimum","params":{"limit":1},"error":"Must be greater than or equal to 1"\}\]\}\}$`},
 	} {
 		title, shell := requests[i][1], requests[i][2]
 		if !strings.HasPrefix(title, want.title) {

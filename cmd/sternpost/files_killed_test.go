@@ -130,7 +130,7 @@ func TestKilledAfterCommit(t *testing.T) {
 
 	p.start(t)
 	for _, c := range []struct{ body, want string }{
-		{body, `{"field":"image","error":"is not an upload key for this input"}`},
+		{body, `{"field":"image","code":"upload","error":"is not an upload key for this input"}`},
 		{strings.Replace(body, key, "data:image/png;name=a.png;base64,aW1hZ2U=", 1), `must be unique`},
 	} {
 		if _, got := request(t, "POST", p.url+"/api/json/createPhoto", c.body); !strings.Contains(got, c.want) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/problem"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sql/release"
 )
@@ -319,7 +320,9 @@ func Refuse(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &input):
-		return refusal.InputInvalid.Listing(refusal.Entry{Field: input.Field, Error: input.Problem})
+		return refusal.InputInvalid.Listing(problem.Problem{
+			Field: input.Field, Code: problem.Code(input.Code), Params: problem.Params(input.Params), Error: input.Problem,
+		})
 	case errors.As(err, &conflict):
 		return refusal.Conflict.Saying("%s", conflict)
 	case errors.As(err, &gone):

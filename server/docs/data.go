@@ -11,6 +11,7 @@ import (
 
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/problem"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
 	"github.com/sternpost/sternpost/sql/release"
@@ -62,7 +63,7 @@ func (s *Pages) ask(c *fiber.Ctx, body []byte) error {
 	var wrong *WrongError
 	switch {
 	case errors.As(err, &wrong):
-		return refusal.InputInvalid.Saying("%s", wrong.Message).Listing(refusal.Entry{Field: wrong.Field, Error: wrong.Message})
+		return refusal.InputInvalid.Saying("%s", wrong.Message).Listing(problem.Incorrect(wrong.Message).At(wrong.Field))
 	case err != nil:
 		return refusal.Unavailable.With(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/problem"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/storage"
@@ -103,7 +104,7 @@ func (s *Service) Check(a *release.Action, identity string, files []*Sent) error
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
-	var entries []refusal.Entry
+	var entries []problem.Problem
 	seen := map[string]bool{}
 	for _, f := range files {
 		if f.inline != nil {
@@ -114,7 +115,7 @@ func (s *Service) Check(a *release.Action, identity string, files []*Sent) error
 		}
 		name, ok := names[f.upload]
 		if !ok || seen[f.upload] {
-			entries = append(entries, refusal.Entry{Field: f.path, Error: notUploadKey})
+			entries = append(entries, problem.Upload(notUploadKey).At(f.path))
 			continue
 		}
 		seen[f.upload] = true
@@ -161,7 +162,7 @@ func (s *Service) attachable(a *release.Action, identity string, files []*Sent) 
 }
 
 // look reads the metadata of an uploaded object, and judges it.
-func (s *Service) look(ctx context.Context, a *release.Action, identity string, f *Sent, name string) ([]refusal.Entry, error) {
+func (s *Service) look(ctx context.Context, a *release.Action, identity string, f *Sent, name string) ([]problem.Problem, error) {
 	object, err := s.Store.Head(ctx, storage.Uploads+f.upload)
 	if errors.Is(err, storage.ErrNotFound) {
 		return s.whyAbsent(a, identity, f)
@@ -176,7 +177,7 @@ func (s *Service) look(ctx context.Context, a *release.Action, identity string, 
 
 // whyAbsent returns why storage has no object for a key that the call could attach a moment
 // ago: another call may have used it since, which deletes the upload.
-func (s *Service) whyAbsent(a *release.Action, identity string, f *Sent) ([]refusal.Entry, error) {
+func (s *Service) whyAbsent(a *release.Action, identity string, f *Sent) ([]problem.Problem, error) {
 	names, err := s.attachable(a, identity, []*Sent{f})
 	if err != nil {
 		return nil, err
@@ -185,7 +186,7 @@ func (s *Service) whyAbsent(a *release.Action, identity string, f *Sent) ([]refu
 	if _, ok := names[f.upload]; !ok {
 		why = notUploadKey
 	}
-	return []refusal.Entry{{Field: f.path, Error: why}}, nil
+	return []problem.Problem{problem.Upload(why).At(f.path)}, nil
 }
 
 // Kept are the files that were stored for a call.
@@ -249,9 +250,9 @@ func (s *Service) storeFile(ctx context.Context, f *Sent) error {
 	err := s.Store.Copy(ctx, storage.Uploads+f.upload, key, f.etag)
 	switch {
 	case errors.Is(err, storage.ErrNotFound): // another call has used the key since, which deletes its upload
-		return refusal.InputInvalid.Listing(refusal.Entry{Field: f.path, Error: notUploadKey})
+		return refusal.InputInvalid.Listing(problem.Upload(notUploadKey).At(f.path))
 	case errors.Is(err, storage.ErrChanged):
-		return refusal.InputInvalid.Listing(refusal.Entry{Field: f.path, Error: uploadChanged})
+		return refusal.InputInvalid.Listing(problem.Upload(uploadChanged).At(f.path))
 	case err != nil:
 		return refusal.Unavailable.With(err)
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"fmt"
 	"mime"
 	"strings"
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/problem"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/storage"
@@ -79,13 +79,13 @@ func isFileKey(text string) bool {
 
 // judgeFile lists why an input refuses a file of that type and size. The entries are
 // about the given fields.
-func judgeFile(in *release.FileInput, contentType string, size int64, typeField, sizeField string) []refusal.Entry {
-	var entries []refusal.Entry
+func judgeFile(in *release.FileInput, contentType string, size int64, typeField, sizeField string) []problem.Problem {
+	var entries []problem.Problem
 	if !acceptsType(in.Accepts, contentType) {
-		entries = append(entries, refusal.Entry{Field: typeField, Error: fmt.Sprintf("content type %s is not accepted", refusal.Cut(contentType, 64))})
+		entries = append(entries, problem.ContentType(refusal.Cut(contentType, 64), in.Accepts).At(typeField))
 	}
 	if size > in.MaxSize {
-		entries = append(entries, refusal.Entry{Field: sizeField, Error: fmt.Sprintf("must be at most %d bytes", in.MaxSize)})
+		entries = append(entries, problem.MaxSize(in.MaxSize).At(sizeField))
 	}
 	return entries
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/problem"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
 	"github.com/sternpost/sternpost/sql/release"
@@ -71,12 +72,12 @@ func (s *Service) ReadUpload(c *fiber.Ctx, exists bool) (*uploadRequest, error) 
 	if err := json.Unmarshal(in.JSON, announced); err != nil {
 		return nil, fmt.Errorf("read an upload request that fits its schema: %w", err)
 	}
-	var entries []refusal.Entry
-	if problem := input.FileNameProblem(announced.Filename); problem != "" {
-		entries = append(entries, refusal.Entry{Field: "filename", Error: problem})
+	var entries []problem.Problem
+	if why := input.FileNameProblem(announced.Filename); why != "" {
+		entries = append(entries, problem.FormatBecause("filename", why).At("filename"))
 	}
-	if problem := input.ContentTypeProblem(announced.ContentType); problem != "" {
-		entries = append(entries, refusal.Entry{Field: "contentType", Error: problem})
+	if why := input.ContentTypeProblem(announced.ContentType); why != "" {
+		entries = append(entries, problem.FormatBecause("content-type", why).At("contentType"))
 	}
 	if len(entries) > 0 {
 		return nil, refusal.InputInvalid.Listing(entries...)

@@ -50,7 +50,6 @@ func (c *compiler) fillNullables() {
 		}
 		if n.enum != nil {
 			n.enumNull = true
-			n.enumText = enumText(n.members, true)
 		}
 	}
 }

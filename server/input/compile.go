@@ -229,7 +229,6 @@ func (n *node) setEnum(values []any) error {
 			return errors.New("only strings and null are supported")
 		}
 	}
-	n.enumText = enumText(n.members, n.enumNull)
 	return nil
 }
 
@@ -307,7 +306,7 @@ func newLimit(raw []byte) (limit, error) {
 	if err != nil || count < 0 {
 		return limit{}, fmt.Errorf("%s is not a count", raw)
 	}
-	return limit{count: count, text: strconv.Itoa(count)}, nil
+	return limit{count: int64(count), isSet: true}, nil
 }
 
 func readBound(raw []byte) (*bound, error) {

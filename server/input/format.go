@@ -1,5 +1,7 @@
 package input
 
+import "github.com/sternpost/sternpost/server/problem"
+
 // format is the form of a string or number beyond its type.
 type format uint8
 
@@ -67,9 +69,9 @@ func (f format) isPlace() bool {
 }
 
 // appendForm writes a text in the canonical form of a format that has several, as JSON.
-// If the text does not have the format, problem explains why, and the output is not
+// If the text does not have the format, wrong explains why, and the output is not
 // usable.
-func (f format) appendForm(out, content []byte) (written []byte, problem string) {
+func (f format) appendForm(out, content []byte) (written []byte, wrong problem.Problem) {
 	var ok bool
 	switch f {
 	case formatDate:
@@ -84,16 +86,18 @@ func (f format) appendForm(out, content []byte) (written []byte, problem string)
 		panic("input: the format " + f.name() + " has one form only")
 	}
 	if !ok {
-		return out, wrongFormat(f.name())
+		return out, problem.Format(f.name())
 	}
-	return out, ""
+	return out, none
 }
 
 // problem returns what is wrong with a text of a format that is passed on unchanged, or
-// "".
-func (f format) problem(content []byte) string {
+// none.
+func (f format) problem(content []byte) problem.Problem {
 	if f == formatDataURL || f == formatFile && hasDataScheme(content) {
-		return dataURLProblem(content)
+		if why := dataURLProblem(content); why != "" {
+			return problem.FormatBecause(formatDataURL.name(), why)
+		}
 	}
-	return ""
+	return none
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -15,11 +14,11 @@ import (
 
 // Reader reads the inputs of one action. It may be used concurrently.
 type Reader struct {
-	root        *node
-	paging      Paging
-	counted     int // how many objects one input may have; 0 means any number
-	tooManyRows string
-	walkers     sync.Pool // of *walker
+	root    *node
+	paging  Paging
+	most    int       // how many rows one input may have
+	counted int       // how many objects that is; 0 means any number
+	walkers sync.Pool // of *walker
 }
 
 func newReader(root *node) *Reader {
@@ -32,7 +31,7 @@ const beside = 2
 // LimitRows limits the rows of an input that creates rows, or updates one: the record and all below it. isUpdate tells
 // that the record is in a member, beside what finds it.
 func (r *Reader) LimitRows(most int, isUpdate bool) {
-	r.counted, r.tooManyRows = most, tooMany(strconv.Itoa(most), "rows")
+	r.counted, r.most = most, most
 	if isUpdate {
 		r.counted += beside
 	}
@@ -57,7 +56,7 @@ func (r *Reader) Read(body []byte) (Input, error) {
 		r.walkers.Put(w)
 	}()
 	w.start(body)
-	w.rows, w.tooManyRows = cmp.Or(r.counted, math.MaxInt), r.tooManyRows
+	w.rows, w.mostRows = cmp.Or(r.counted, math.MaxInt), r.most
 	if !w.document(r.root) {
 		return Input{}, &Malformed{Reason: w.reason}
 	}

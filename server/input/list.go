@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sternpost/sternpost/server/problem"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -101,27 +102,27 @@ func readPagingRules(dependent []release.Property) ([]string, error) {
 }
 
 // page returns the first problem of a combination of paging inputs, and its property. The
-// problem is "" for a valid combination.
-func (l *list) page(has func(property int) bool) (property int, problem string) {
+// problem is none for a valid combination.
+func (l *list) page(has func(property int) bool) (property int, wrong problem.Problem) {
 	isOffset := has(l.limit) || has(l.offset)
 	for _, cursor := range [...]int{l.first, l.last, l.after, l.before} {
 		if isOffset && has(cursor) {
-			return cursor, cannotBeUsedWith("limit")
+			return cursor, problem.Excludes("limit")
 		}
 	}
 	switch {
 	case has(l.offset) && !has(l.limit):
-		return l.offset, needs("limit")
+		return l.offset, problem.Needs("limit")
 	case has(l.first) && has(l.last):
-		return l.last, cannotBeUsedWith("first")
+		return l.last, problem.Excludes("first")
 	case has(l.after) && has(l.before):
-		return l.before, cannotBeUsedWith("after")
+		return l.before, problem.Excludes("after")
 	case has(l.first) && has(l.before):
-		return l.before, cannotBeUsedWith("first")
+		return l.before, problem.Excludes("first")
 	case has(l.last) && has(l.after):
-		return l.after, cannotBeUsedWith("last")
+		return l.after, problem.Excludes("last")
 	default:
-		return 0, ""
+		return 0, none
 	}
 }
 

@@ -1,7 +1,5 @@
 package input
 
-import "strings"
-
 // kinds is a set of JSON types.
 type kinds uint8
 
@@ -75,7 +73,6 @@ type node struct {
 	enum      map[string]bool // nil means any string
 	members   []string        // of the enum, in order
 	enumNull  bool            // whether the enum has null
-	enumText  string
 	format    format
 	minLength limit
 	maxLength limit
@@ -98,16 +95,16 @@ type property struct {
 
 // limit is a bound of a count; the zero limit is none.
 type limit struct {
-	count int
-	text  string // its digits; empty means no limit
+	count int64
+	isSet bool
 }
 
 func (l limit) isAbove(count int) bool {
-	return l.text != "" && count < l.count
+	return l.isSet && int64(count) < l.count
 }
 
 func (l limit) isBelow(count int) bool {
-	return l.text != "" && count > l.count
+	return l.isSet && int64(count) > l.count
 }
 
 // anything is the schema that accepts everything.
@@ -121,12 +118,4 @@ func (n *node) isAnything() bool {
 // isText tells whether values are text, or also null.
 func (n *node) isText() bool {
 	return n.kinds&^kindNull == kindString || n.enum != nil
-}
-
-// typesText returns types as they appear in a problem.
-func typesText(names []string) string {
-	if len(names) == 1 {
-		return names[0]
-	}
-	return "[" + strings.Join(names, ",") + "]"
 }

@@ -41,12 +41,12 @@ func TestReadQuery(t *testing.T) {
 	}
 
 	for _, c := range []struct{ query, want string }{
-		{"first=x", `[{"field":"first","error":"Invalid type. Expected: integer, given: string"}]`},
-		{"first=", `[{"field":"first","error":"Invalid type. Expected: integer, given: string"}]`},
-		{"where={bad", `[{"field":"where","error":"Invalid type. Expected: object, given: string"}]`},
-		{"where=1}%2C%22after%22:%22x%22{", `[{"field":"where","error":"Invalid type. Expected: object, given: string"}]`},
-		{"colour=red", `[{"field":"colour","error":"Additional property colour is not allowed"}]`},
-		{"offset=3", `[{"field":"offset","error":"needs limit"}]`},
+		{"first=x", `[{"field":"first","code":"type","params":{"expected":"integer","given":"string"},"error":"Invalid type. Expected: integer, given: string"}]`},
+		{"first=", `[{"field":"first","code":"type","params":{"expected":"integer","given":"string"},"error":"Invalid type. Expected: integer, given: string"}]`},
+		{"where={bad", `[{"field":"where","code":"type","params":{"expected":"object","given":"string"},"error":"Invalid type. Expected: object, given: string"}]`},
+		{"where=1}%2C%22after%22:%22x%22{", `[{"field":"where","code":"type","params":{"expected":"object","given":"string"},"error":"Invalid type. Expected: object, given: string"}]`},
+		{"colour=red", `[{"field":"colour","code":"additionalProperty","params":{"name":"colour"},"error":"Additional property colour is not allowed"}]`},
+		{"offset=3", `[{"field":"offset","code":"needs","params":{"name":"limit"},"error":"needs limit"}]`},
 	} {
 		_, err := lists.ReadQuery(c.query)
 		if got := problems(t, err); got != c.want {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/problem"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -62,17 +63,27 @@ func problems(t *testing.T, err error) string {
 	return string(text)
 }
 
+// onlyProblem returns the field and the text of the only problem of an error.
+func onlyProblem(t *testing.T, err error) string {
+	t.Helper()
+	var invalid *input.Invalid
+	if !errors.As(err, &invalid) || len(invalid.Problems) != 1 {
+		t.Fatalf("got error %v, want *input.Invalid with one problem", err)
+	}
+	return invalid.Problems[0].Field + ": " + invalid.Problems[0].Error
+}
+
 func TestProblemsStandInDeclarationOrder(t *testing.T) {
 	t.Parallel()
 	r := compile(t, articleSchemas, "CreateArticleInput")
 	body := `{"slug":7,"status":"Gone","tags":["a",null],"author":{"id":"x"},"colour":"red"}`
 	_, err := r.Read([]byte(body))
 	got := problems(t, err)
-	want := `[{"field":"title","error":"title is required"},` +
-		`{"field":"slug","error":"Invalid type. Expected: string, given: integer"},` +
-		`{"field":"status","error":"status must be one of the following: \"Draft\", \"Live\""},` +
-		`{"field":"tags.1","error":"Invalid type. Expected: string, given: null"},` +
-		`{"field":"colour","error":"Additional property colour is not allowed"}]`
+	want := `[{"field":"title","code":"required","error":"title is required"},` +
+		`{"field":"slug","code":"type","params":{"expected":"string","given":"integer"},"error":"Invalid type. Expected: string, given: integer"},` +
+		`{"field":"status","code":"enum","params":{"values":["Draft","Live"]},"error":"status must be one of the following: \"Draft\", \"Live\""},` +
+		`{"field":"tags.1","code":"type","params":{"expected":"string","given":"null"},"error":"Invalid type. Expected: string, given: null"},` +
+		`{"field":"colour","code":"additionalProperty","params":{"name":"colour"},"error":"Additional property colour is not allowed"}]`
 	if got != want {
 		t.Errorf("read %s\n got %s\nwant %s", body, got, want)
 	}
@@ -117,26 +128,27 @@ func TestProblems(t *testing.T) {
 	  }
 	}`
 	r := compile(t, schemas, "X")
+	type told struct{ field, error string }
 	for _, c := range []struct {
 		name, body string
-		want       []input.Problem
+		want       []told
 	}{
-		{"body of the wrong type", `[]`, []input.Problem{{"(root)", "Invalid type. Expected: object, given: array"}}},
-		{"body that is null", `null`, []input.Problem{{"(root)", "Invalid type. Expected: object, given: null"}}},
-		{"empty body", ``, []input.Problem{{"where", "where is required"}}},
-		{"null for an object", `{"where":null}`, []input.Problem{{"where", "Invalid type. Expected: object, given: null"}}},
+		{"body of the wrong type", `[]`, []told{{"(root)", "Invalid type. Expected: object, given: array"}}},
+		{"body that is null", `null`, []told{{"(root)", "Invalid type. Expected: object, given: null"}}},
+		{"empty body", ``, []told{{"where", "where is required"}}},
+		{"null for an object", `{"where":null}`, []told{{"where", "Invalid type. Expected: object, given: null"}}},
 		{
 			"nested paths", `{"where":{"title":{"equals":5}},"kids":[{"name":"a","age":1},{"age":1},null,7]}`,
-			[]input.Problem{{"where.title.equals", "Invalid type. Expected: [string,null], given: integer"}, {"kids", "Must have at most 3 items"}},
+			[]told{{"where.title.equals", "Invalid type. Expected: [string,null], given: integer"}, {"kids", "Must have at most 3 items"}},
 		},
 		{
 			"missing in an array", `{"where":{},"kids":[{"name":"a","age":1},{"age":1},{}]}`,
-			[]input.Problem{{"kids.1.name", "name is required"}, {"kids.2.name", "name is required"}, {"kids.2.age", "age is required"}},
+			[]told{{"kids.1.name", "name is required"}, {"kids.2.name", "name is required"}, {"kids.2.age", "age is required"}},
 		},
 		{
 			"in the order of declaration, whatever the order sent",
 			`{"numbers":["a"],"kids":[{"age":"x","name":""}],"where":{"status":{"oneOf":[1]},"title":{}}}`,
-			[]input.Problem{
+			[]told{
 				{"where.title", "Must have at least 1 properties"},
 				{"where.status.oneOf.0", "Invalid type. Expected: string, given: integer"},
 				{"kids.0.name", "String length must be at least 1"},
@@ -147,7 +159,7 @@ func TestProblems(t *testing.T) {
 		{
 			"unknown properties last, in the order sent",
 			`{"zeta":1,"where":{"x":{"deep":1},"title":{"like":"a"}},"alpha":{"zeta":1},"numbers":7}`,
-			[]input.Problem{
+			[]told{
 				{"numbers", "Invalid type. Expected: array, given: integer"},
 				{"zeta", "Additional property zeta is not allowed"},
 				{"where.x", "Additional property x is not allowed"},
@@ -158,7 +170,7 @@ func TestProblems(t *testing.T) {
 		{
 			"nothing below a problem",
 			`{"where":{"title":{"oneOf":[1,2,3]}},"orderBy":[{"title":"up","at":"asc","x":1},{},{"x":1},{"at":"up"}]}`,
-			[]input.Problem{
+			[]told{
 				{"where.title.oneOf", "Must have at most 2 items"},
 				{"orderBy.0", "Must have at most 1 properties"},
 				{"orderBy.1", "Must have at least 1 properties"},
@@ -168,22 +180,24 @@ func TestProblems(t *testing.T) {
 		},
 		{
 			"echo of long names is cut", `{"where":{},"` + strings.Repeat("é", 70) + `":1}`,
-			[]input.Problem{{strings.Repeat("é", 64), "Additional property " + strings.Repeat("é", 64) + " is not allowed"}},
+			[]told{{strings.Repeat("é", 64), "Additional property " + strings.Repeat("é", 64) + " is not allowed"}},
 		},
 		{
 			"names with dots and escapes", `{"where":{},"a.b\n\"":1}`,
-			[]input.Problem{{"a.b\n\"", "Additional property a.b\n\" is not allowed"}},
+			[]told{{"a.b\n\"", "Additional property a.b\n\" is not allowed"}},
 		},
 		{
 			"empty names", `{"where":{"":1},"":1}`,
-			[]input.Problem{{"where.", `Additional property "" is not allowed`}, {"", `Additional property "" is not allowed`}},
+			[]told{{"where.", `Additional property "" is not allowed`}, {"", `Additional property "" is not allowed`}},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := r.Read([]byte(c.body))
 			var invalid *input.Invalid
-			if !errors.As(err, &invalid) || !slices.Equal(invalid.Problems, c.want) {
+			if !errors.As(err, &invalid) || !slices.EqualFunc(invalid.Problems, c.want, func(p problem.Problem, want told) bool {
+				return told{p.Field, p.Error} == want
+			}) {
 				t.Errorf("read %s\n got %v\nwant %v", c.body, problems(t, err), c.want)
 			}
 		})
@@ -256,7 +270,7 @@ func TestReadManyProperties(t *testing.T) {
 		t.Errorf("read with p130 twice: got error %v", err)
 	}
 	_, err := r.Read([]byte("{" + strings.Join(slices.Delete(slices.Clone(body), 199-130, 199-129), ",") + "}"))
-	if got, want := problems(t, err), `[{"field":"p130","error":"p130 is required"}]`; got != want {
+	if got, want := problems(t, err), `[{"field":"p130","code":"required","error":"p130 is required"}]`; got != want {
 		t.Errorf("read without p130: got %s, want %s", got, want)
 	}
 }
@@ -268,8 +282,8 @@ func TestReadRecursiveComponent(t *testing.T) {
 	  "required":["name"]}}`, "Tree")
 	body := `{"name":"a","kids":[{"name":"b","kids":[]},{"kids":[{"name":5}]}]}`
 	_, err := r.Read([]byte(body))
-	want := `[{"field":"kids.1.name","error":"name is required"},` +
-		`{"field":"kids.1.kids.0.name","error":"Invalid type. Expected: string, given: integer"}]`
+	want := `[{"field":"kids.1.name","code":"required","error":"name is required"},` +
+		`{"field":"kids.1.kids.0.name","code":"type","params":{"expected":"string","given":"integer"},"error":"Invalid type. Expected: string, given: integer"}]`
 	if got := problems(t, err); got != want {
 		t.Errorf("read %s\n got %s\nwant %s", body, got, want)
 	}
@@ -286,12 +300,12 @@ func TestReadAlternatives(t *testing.T) {
 		{`{"where":{"id":"x"}}`, ""},
 		{`{"where":{"day":"x","room":"y"}}`, ""},
 		{`{"where":{"day":"x","room":"y","id":"z"}}`, ""},
-		{`{"where":{}}`, `[{"field":"where.room","error":"room is required"}]`},
-		{`{"where":{"day":"x"}}`, `[{"field":"where.room","error":"room is required"}]`},
-		{`{"where":{"room":"x"}}`, `[{"field":"where.room","error":"room is required"}]`},
-		{`{"where":{"room":5}}`, `[{"field":"where.room","error":"Invalid type. Expected: string, given: integer"}]`},
-		{`{"where":{"day":5,"note":6}}`, `[{"field":"where.note","error":"Invalid type. Expected: string, given: integer"},` +
-			`{"field":"where.room","error":"room is required"},{"field":"where.day","error":"Invalid type. Expected: string, given: integer"}]`},
+		{`{"where":{}}`, `[{"field":"where.room","code":"required","error":"room is required"}]`},
+		{`{"where":{"day":"x"}}`, `[{"field":"where.room","code":"required","error":"room is required"}]`},
+		{`{"where":{"room":"x"}}`, `[{"field":"where.room","code":"required","error":"room is required"}]`},
+		{`{"where":{"room":5}}`, `[{"field":"where.room","code":"type","params":{"expected":"string","given":"integer"},"error":"Invalid type. Expected: string, given: integer"}]`},
+		{`{"where":{"day":5,"note":6}}`, `[{"field":"where.note","code":"type","params":{"expected":"string","given":"integer"},"error":"Invalid type. Expected: string, given: integer"},` +
+			`{"field":"where.room","code":"required","error":"room is required"},{"field":"where.day","code":"type","params":{"expected":"string","given":"integer"},"error":"Invalid type. Expected: string, given: integer"}]`},
 	} {
 		_, err := r.Read([]byte(c.body))
 		if c.want == "" {
@@ -314,8 +328,8 @@ func TestReadNullableReferences(t *testing.T) {
 	  }},"Color":{"enum":["Red","Black"]}}`, "Tree")
 	for _, c := range []struct{ body, want string }{
 		{`{"left":{"left":null,"color":"Red"},"color":null}`, ""},
-		{`{"left":{"left":5}}`, `[{"field":"left.left","error":"Invalid type. Expected: [object,null], given: integer"}]`},
-		{`{"left":null,"color":"Blue"}`, `[{"field":"color","error":"color must be one of the following: \"Red\", \"Black\", null"}]`},
+		{`{"left":{"left":5}}`, `[{"field":"left.left","code":"type","params":{"expected":["object","null"],"given":"integer"},"error":"Invalid type. Expected: [object,null], given: integer"}]`},
+		{`{"left":null,"color":"Blue"}`, `[{"field":"color","code":"enum","params":{"values":["Red","Black",null]},"error":"color must be one of the following: \"Red\", \"Black\", null"}]`},
 	} {
 		_, err := r.Read([]byte(c.body))
 		if c.want == "" {

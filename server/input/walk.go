@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/sternpost/sternpost/server/problem"
 )
 
 // The bounds of numbers without bounds in their schema: those of the database.
@@ -22,8 +24,8 @@ type walker struct {
 	seen  []uint64 // a bit for each property of the current objects
 	depth int
 
-	problems []problem // of declared inputs
-	unknown  []Problem // of unknown properties, in the order sent
+	problems []fault           // of declared inputs
+	unknown  []problem.Problem // of unknown properties, in the order sent
 
 	places    []Place
 	operators []string
@@ -31,8 +33,7 @@ type walker struct {
 	page      Page // of a list
 	isSized   bool // of a list: whether a page size is given
 
-	rows        int // of a write: how many it may still have
-	tooManyRows string
+	rows, mostRows int // of a write: how many it may still have, and in all
 
 	digits [maxNumber]byte
 }
@@ -43,9 +44,9 @@ type step struct {
 	index int    // among the schema's properties or the array's elements
 }
 
-// problem is a problem and its place in the order of declaration.
-type problem struct {
-	Problem
+// fault is a problem and its place in the order of declaration.
+type fault struct {
+	problem.Problem
 	order []int
 }
 
@@ -120,9 +121,9 @@ func (w *walker) value(n *node) bool {
 func (w *walker) expect(n *node, kind kinds) *node {
 	switch {
 	case n.kinds&kind == 0:
-		w.refuse(wrongType(typesText(n.types), kind.name()))
+		w.refuse(problem.Type(n.types, kind.name()))
 	case n.enum != nil && kind != kindString && !(kind == kindNull && n.enumNull):
-		w.refuse(notInEnum(w.lastSegment(), n.enumText))
+		w.refuse(n.notInEnum(w.lastSegment()))
 	default:
 		return n
 	}
@@ -153,7 +154,7 @@ func (w *walker) object(n *node) bool {
 	mark := w.mark()
 	if n != anything && !n.isLink() {
 		if w.rows--; w.rows == -1 {
-			w.refuse(w.tooManyRows)
+			w.refuse(problem.MaxRows(int64(w.mostRows)))
 		}
 	}
 	m := members{seen: len(w.seen)}
@@ -177,13 +178,13 @@ func (w *walker) object(n *node) bool {
 	has := func(i int) bool { return w.has(&m, i) }
 	switch {
 	case n.minProperties.isAbove(m.count):
-		w.refuseWhole(mark, tooFew(n.minProperties.text, "properties"))
+		w.refuseWhole(mark, problem.MinProperties(n.minProperties.count))
 	case n.maxProperties.isBelow(m.count):
-		w.refuseWhole(mark, tooMany(n.maxProperties.text, "properties"))
+		w.refuseWhole(mark, problem.MaxProperties(n.maxProperties.count))
 	default:
 		w.missing(n, has)
 		if n.lacksAlternative(has) {
-			w.refuseOnce(n, n.alternatives[0][0], isRequired(n.properties[n.alternatives[0][0]].name))
+			w.refuseOnce(n, n.alternatives[0][0], problem.Required(n.properties[n.alternatives[0][0]].name))
 		}
 		if n.list != nil {
 			w.judgePage(n, has)
@@ -289,7 +290,7 @@ func (w *walker) missing(n *node, has func(int) bool) {
 	}
 	for i, p := range n.properties {
 		if p.required && !has(i) {
-			w.refuseAt(step{p.name, i}, isRequired(p.name))
+			w.refuseAt(step{p.name, i}, problem.Required(p.name))
 		}
 	}
 }
@@ -298,21 +299,21 @@ func (w *walker) missing(n *node, has func(int) bool) {
 func (w *walker) judgePage(n *node, has func(int) bool) {
 	w.isPlain = n.list.isPlain(has)
 	w.isSized = has(n.list.first) || has(n.list.last) || has(n.list.limit)
-	if i, problem := n.list.page(has); problem != "" {
-		w.refuseOnce(n, i, problem)
+	if i, wrong := n.list.page(has); wrong != none {
+		w.refuseOnce(n, i, wrong)
 	}
 }
 
 // refuseOnce notes a problem of a property of the current object, unless the property
 // already has one.
-func (w *walker) refuseOnce(n *node, i int, text string) {
+func (w *walker) refuseOnce(n *node, i int, wrong problem.Problem) {
 	depth := len(w.path)
 	for _, p := range w.problems {
 		if len(p.order) > depth && p.order[depth] == i && w.isAt(p.order[:depth]) {
 			return
 		}
 	}
-	w.refuseAt(step{n.properties[i].name, i}, text)
+	w.refuseAt(step{n.properties[i].name, i}, wrong)
 }
 
 // isAt tells whether an order is that of the current value.
@@ -360,9 +361,9 @@ func (w *walker) array(n *node) bool {
 
 	switch {
 	case n.minItems.isAbove(count):
-		w.refuseWhole(mark, tooFew(n.minItems.text, "items"))
+		w.refuseWhole(mark, problem.MinItems(n.minItems.count))
 	case n.maxItems.isBelow(count):
-		w.refuseWhole(mark, tooMany(n.maxItems.text, "items"))
+		w.refuseWhole(mark, problem.MaxItems(n.maxItems.count))
 	}
 	return true
 }
@@ -397,22 +398,22 @@ func (w *walker) string(n *node) bool {
 		return false
 	}
 	start := len(w.out)
-	problem := ""
+	wrong := none
 	switch n.format {
 	case formatDate, formatDateTime, formatDuration, formatRelativePeriod:
-		w.out, problem = n.format.appendForm(w.out, content)
+		w.out, wrong = n.format.appendForm(w.out, content)
 	default:
 		w.write(content, verbatim)
-		problem = n.format.problem(content)
+		wrong = n.format.problem(content)
 	}
 	if n.enum != nil && !n.enum[string(content)] {
-		problem = notInEnum(w.lastSegment(), n.enumText)
+		wrong = n.notInEnum(w.lastSegment())
 	}
-	if problem == "" {
-		problem = n.lengthProblem(content)
+	if wrong == none {
+		wrong = n.lengthProblem(content)
 	}
-	if problem != "" {
-		w.refuse(problem)
+	if wrong != none {
+		w.refuse(wrong)
 		return true
 	}
 	if n.format.isPlace() {
@@ -421,23 +422,30 @@ func (w *walker) string(n *node) bool {
 	return true
 }
 
-func (n *node) lengthProblem(content []byte) string {
-	if n.minLength.text == "" && n.maxLength.text == "" {
-		return ""
+// none is no problem.
+var none problem.Problem
+
+func (n *node) notInEnum(name string) problem.Problem {
+	return problem.Enum(name, n.members, n.enumNull)
+}
+
+func (n *node) lengthProblem(content []byte) problem.Problem {
+	if n.minLength == (limit{}) && n.maxLength == (limit{}) {
+		return none
 	}
 	length, unit := 0, ""
 	if n.format == formatPassword {
-		length, unit = len(content), " bytes"
+		length, unit = len(content), "bytes"
 	} else {
 		length = utf8.RuneCount(content)
 	}
 	switch {
 	case n.minLength.isAbove(length):
-		return tooShort(n.minLength.text, unit)
+		return problem.MinLength(n.minLength.count, unit)
 	case n.maxLength.isBelow(length):
-		return tooLong(n.maxLength.text, unit)
+		return problem.MaxLength(n.maxLength.count, unit)
 	default:
-		return ""
+		return none
 	}
 }
 
@@ -469,15 +477,15 @@ func (w *walker) number(n *node) bool {
 	isNumber := n.kinds&kindNumber != 0
 	switch {
 	case n.kinds&kind == 0 && !isNumber:
-		w.refuse(wrongType(typesText(n.types), kind.name()))
+		w.refuse(problem.Type(n.types, kind.name()))
 	case n.enum != nil:
-		w.refuse(notInEnum(w.lastSegment(), n.enumText))
+		w.refuse(n.notInEnum(w.lastSegment()))
 	case n.format == formatDecimal && !number.isDecimal():
-		w.refuse(wrongFormat(n.format.name()))
+		w.refuse(problem.Format(n.format.name()))
 	case n.minimum != nil && number.compare(n.minimum.number) < 0:
-		w.refuse(tooLow(n.minimum.text))
+		w.refuse(problem.Minimum(n.minimum.text))
 	case n.maximum != nil && number.compare(n.maximum.number) > 0:
-		w.refuse(tooHigh(n.maximum.text))
+		w.refuse(problem.Maximum(n.maximum.text))
 	case !isNumber || n.format == formatDecimal:
 		w.out = number.appendTo(w.out)
 		return true
@@ -504,8 +512,8 @@ func (w *walker) mark() mark {
 }
 
 // refuse notes a problem of the current value.
-func (w *walker) refuse(text string) {
-	p := problem{Problem: Problem{Field: w.field(), Error: text}, order: make([]int, len(w.path))}
+func (w *walker) refuse(wrong problem.Problem) {
+	p := fault{Problem: wrong.At(w.field()), order: make([]int, len(w.path))}
 	for i, s := range w.path {
 		p.order[i] = s.index
 	}
@@ -513,17 +521,17 @@ func (w *walker) refuse(text string) {
 }
 
 // refuseAt notes a problem of a part of the current value.
-func (w *walker) refuseAt(s step, text string) {
+func (w *walker) refuseAt(s step, wrong problem.Problem) {
 	w.path = append(w.path, s)
-	w.refuse(text)
+	w.refuse(wrong)
 	w.path = w.path[:len(w.path)-1]
 }
 
 // refuseWhole notes a problem of a value as a whole, instead of those below it.
-func (w *walker) refuseWhole(since mark, text string) {
+func (w *walker) refuseWhole(since mark, wrong problem.Problem) {
 	w.problems = w.problems[:since.problems]
 	w.unknown = w.unknown[:since.unknown]
-	w.refuse(text)
+	w.refuse(wrong)
 }
 
 // refuseProperty notes an unknown property of the current value.
@@ -536,10 +544,7 @@ func (w *walker) refuseProperty(name []byte) {
 	if len(w.path) > 0 {
 		field = w.field() + "." + text
 	}
-	if text == "" {
-		text = `""` // the sentence would have a gap
-	}
-	w.unknown = append(w.unknown, Problem{Field: field, Error: unknownProperty(text)})
+	w.unknown = append(w.unknown, problem.AdditionalProperty(text).At(field))
 }
 
 // field returns the dotted path of the current value.
@@ -573,9 +578,9 @@ func (s step) segment() string {
 }
 
 // listed returns the problems in the order of the report.
-func (w *walker) listed() []Problem {
-	slices.SortFunc(w.problems, func(a, b problem) int { return slices.Compare(a.order, b.order) })
-	var list []Problem
+func (w *walker) listed() []problem.Problem {
+	slices.SortFunc(w.problems, func(a, b fault) int { return slices.Compare(a.order, b.order) })
+	var list []problem.Problem
 	for _, p := range w.problems {
 		list = append(list, p.Problem)
 	}

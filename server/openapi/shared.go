@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/server/files"
+	"github.com/sternpost/sternpost/server/problem"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sql/release"
 )
@@ -76,8 +77,10 @@ var errorAnswer = release.Typed("object").Described("The body of every error res
 
 var errorEntry = release.ObjectOf(release.Properties{}.
 	With("field", release.Typed("string").Described("The dotted path of the input.")).
-	With("error", release.Typed("string"))).
-	Requiring("error")
+	With("code", release.Typed("string").With("enum", problem.Codes()).Described("The kind of problem, which is the same in all releases.")).
+	With("params", release.Typed("object").Described("What belongs to a problem of its code, such as the limit.")).
+	With("error", release.Typed("string").Described("A description for people."))).
+	Requiring("code", "error")
 
 // responses describes each declared error status with its codes.
 func (d *describer) responses() members[response] {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/problem"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -24,7 +24,7 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 		return nil
 	}
 	if c.Kind == release.Validate {
-		return Conflict.With(raised).Listing(Entry{Error: c.Message})
+		return Conflict.With(raised).Listing(problem.Validate(c.Message))
 	}
 	if len(c.Fields) == 0 {
 		return nil
@@ -34,41 +34,40 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 	first := c.Fields[0]
 	switch {
 	case c.Kind == release.Required && lackedByCaller(c, action) != "":
-		problem := "the caller has no " + lackedByCaller(c, action)
-		return InputInvalid.With(raised).Saying("%s", problem).Listing(Entry{Error: problem})
+		lacking := problem.NoCaller(lackedByCaller(c, action))
+		return InputInvalid.With(raised).Saying("%s", lacking.Error).Listing(lacking)
 	case c.Kind == release.Required:
 		return InputInvalid.With(raised).
 			Saying("field '%s' cannot be null", first).
-			Listing(Entry{where(), "cannot be null"})
+			Listing(problem.Null().At(where()))
 	case c.Kind == release.Unique && len(c.Fields) == 1:
 		return InputInvalid.With(raised).
 			Saying("the value for the unique field '%s' must be unique", first).
-			Listing(Entry{where(), "must be unique"})
+			Listing(problem.Unique(c.Fields).At(where()))
 	case c.Kind == release.Unique:
-		fields := "(" + strings.Join(c.Fields, ", ") + ")"
 		return InputInvalid.With(raised).
-			Saying("the values for the unique composite fields %s must be unique", fields).
-			Listing(Entry{where(), fields + " must be unique"})
+			Saying("the values for the unique composite fields (%s) must be unique", strings.Join(c.Fields, ", ")).
+			Listing(problem.Unique(c.Fields).At(where()))
 	case c.Kind == release.MaxLength:
 		return InputInvalid.With(raised).
 			Saying("the value of field '%s' is too long", first).
-			Listing(Entry{where(), input.TooLong(c.Limit)})
+			Listing(problem.MaxLength(c.Limit, "").At(where()))
 	case c.Kind == release.MaxItems:
 		return InputInvalid.With(raised).
 			Saying("the value of field '%s' has too many items", first).
-			Listing(Entry{where(), input.TooManyItems(c.Limit)})
+			Listing(problem.MaxItems(c.Limit).At(where()))
 	case c.Kind == release.Range:
 		return InputInvalid.With(raised).
 			Saying("the value of field '%s' is out of range", first).
-			Listing(Entry{where(), "is out of range"})
+			Listing(problem.Range().At(where()))
 	case c.Kind == release.Reference && isStillReferenced(raised, action):
 		return InputInvalid.With(raised).
 			Saying("the record is referenced by other records").
-			Listing(Entry{referencedBy(action, sent), "is still referenced"})
+			Listing(problem.Restrict().At(referencedBy(action, sent)))
 	case c.Kind == release.Reference:
 		return InputInvalid.With(raised).
 			Saying("the record referenced in field '%s' does not exist", first).
-			Listing(Entry{where(), "does not exist"})
+			Listing(problem.Reference().At(where()))
 	}
 	return nil
 }
@@ -128,11 +127,11 @@ func refuseTooLong(raised *pgconn.PgError, action *release.Action, sent []byte) 
 	if json.Unmarshal(sent, &body) != nil {
 		return nil
 	}
-	var entries []Entry
+	var entries []problem.Problem
 	for _, in := range action.Inputs {
 		for _, path := range pathsIn(body, "", strings.Split(in.Path, ".")) {
 			if text, ok := valueAt(body, strings.Split(path, ".")).(string); ok && len(text) > tooLong {
-				entries = append(entries, Entry{path, "is too long for an index"})
+				entries = append(entries, problem.Indexed().At(path))
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func TestConstraintUnknown(t *testing.T) {
 		}
 	}
 	if got := refuseConstraint(&pgconn.PgError{Code: "23514", TableName: "post", ConstraintName: "post_validate_01"}, action, known, nil); got == nil || string(got.Envelope()) !=
-		`{"code":"ERR_CONFLICT","message":"a validation rule failed","data":{"errors":[{"error":"no"}]}}` {
+		`{"code":"ERR_CONFLICT","message":"a validation rule failed","data":{"errors":[{"code":"validate","error":"no"}]}}` {
 		t.Errorf("got %v", got)
 	}
 }

@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/casetest"
+	"github.com/sternpost/sternpost/server/problem"
 )
 
 const page = "../../integration/guide/reference/errors.md"
 
 // TestErrorsPage compares the page about errors with the catalogue: statuses, codes and the usual
-// messages. The page itself says when an error occurs.
+// messages; and the codes of inputs with their kinds. The page itself says when an error occurs.
 func TestErrorsPage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(page)
@@ -42,8 +43,22 @@ func TestErrorsPage(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %d | `%s` | %s | %s |\n", r.Status, r.Code, r.Message, when)
 	}
+	const inputs = "| `code` of an input | `params` | when |\n|---|---|---|\n"
+	between, rest, found := strings.Cut(after, inputs)
+	if !found {
+		t.Fatalf("%s has no table %q", page, inputs)
+	}
+	_, after, _ = strings.Cut(rest, "\n\n")
+	table.WriteString("\n" + between + inputs)
+	for _, k := range problem.Kinds() {
+		var params []string
+		for _, p := range k.Params {
+			params = append(params, "`"+p.Name+"`")
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", k.Code, strings.Join(params, ", "), k.When)
+	}
 	if !t.Failed() {
-		casetest.File(t, page, before+heading+strings.TrimRight(table.String(), "\n")+"\n\n"+after)
+		casetest.File(t, page, before+heading+table.String()+"\n"+after)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/problem"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -24,9 +25,9 @@ type Refusal struct {
 	Status  int
 	Code    string
 	Message string
-	entries []Entry // under data.errors
-	needs   string  // under data.needs, what a client has to show first
-	Cause   error   // the cause, for the log; never shown
+	entries []problem.Problem // under data.errors
+	needs   string            // under data.needs, what a client has to show first
+	Cause   error             // the cause, for the log; never shown
 
 	Allow        string // Allow, with 405
 	Authenticate string // WWW-Authenticate, with 401
@@ -36,12 +37,6 @@ type Refusal struct {
 	IsUnknown  bool          // the call may have been carried out: with 503, and no Retry-After
 	OAuth      string        // the error code on an OAuth endpoint; empty means that of the status
 	More       []byte        // further members of the body there, each after a comma
-}
-
-// Entry is one problem of a request.
-type Entry struct {
-	Field string `json:"field"`
-	Error string `json:"error"`
 }
 
 // Error says what is refused and why.
@@ -128,7 +123,7 @@ func (r *Refusal) Saying(format string, args ...any) *Refusal {
 }
 
 // Listing returns a copy of the refusal with entries.
-func (r *Refusal) Listing(entries ...Entry) *Refusal {
+func (r *Refusal) Listing(entries ...problem.Problem) *Refusal {
 	c := *r
 	c.entries = entries
 	return &c
@@ -160,11 +155,7 @@ func Of(err error) *Refusal {
 	}
 	var invalid *input.Invalid
 	if errors.As(err, &invalid) {
-		entries := make([]Entry, len(invalid.Problems))
-		for i, p := range invalid.Problems {
-			entries[i] = Entry{Field: p.Field, Error: p.Error}
-		}
-		return InputInvalid.Listing(entries...)
+		return InputInvalid.Listing(invalid.Problems...)
 	}
 	return Internal.With(err)
 }
@@ -234,8 +225,8 @@ func refuseAsRaised(raised *pgconn.PgError, action *release.Action) *Refusal {
 		r.Message = Cut(raised.Message, 500)
 	}
 	var detail struct {
-		Errors     []Entry `json:"errors"`
-		RetryAfter int     `json:"retryAfter"`
+		Errors     []problem.Problem `json:"errors"`
+		RetryAfter int               `json:"retryAfter"`
 	}
 	if !byCode && json.Unmarshal([]byte(raised.Detail), &detail) == nil {
 		r.entries, r.RetryAfter = detail.Errors, time.Duration(detail.RetryAfter)*time.Second
@@ -271,7 +262,13 @@ func (r *Refusal) Envelope() []byte {
 				b = answer.Quote(b, e.Field)
 				b = append(b, ',')
 			}
-			b = append(b, `"error":`...)
+			b = append(b, `"code":`...)
+			b = answer.Quote(b, string(e.Code))
+			if e.Params != "" {
+				b = append(b, `,"params":`...)
+				b = append(b, e.Params...)
+			}
+			b = append(b, `,"error":`...)
 			b = answer.Quote(b, e.Error)
 			b = append(b, '}')
 		}

@@ -32,7 +32,7 @@ begin
   )
   select
     json_agg(
-      json_build_object('field', named.upload->>'field', 'error', 'is not an upload key for this input')
+      json_build_object('field', named.upload->>'field', 'code', 'upload', 'error', 'is not an upload key for this input')
       order by named.place
     )
   into v_errors

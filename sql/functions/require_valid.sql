@@ -11,7 +11,7 @@ begin
     raise exception 'one or more validation rules failed' using
       errcode = 'SP400',
       detail = (
-        select json_build_object('errors', json_agg(json_build_object('error', failed.message) order by failed.place))
+        select json_build_object('errors', json_agg(json_build_object('code', 'validate', 'error', failed.message) order by failed.place))
         from unnest(messages) with ordinality as failed (message, place)
         where failed.message is not null
       );

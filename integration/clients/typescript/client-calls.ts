@@ -85,7 +85,7 @@ await step("read what an action selects, and no more", async () => {
 
 await step("tell errors apart", async () => {
   const error = await failure(workshop.registerBicycle({ owner: { id: ada.id }, brand: "Swift", frameNumber: "P-1", kind: "City" }));
-  equal([error.code, error.status, error.data?.errors], ["ERR_INVALID_INPUT", 400, [{ field: "frameNumber", error: "must be unique" }]]);
+  equal([error.code, error.status, error.data?.errors], ["ERR_INVALID_INPUT", 400, [{ field: "frameNumber", code: "unique", params: { fields: ["frameNumber"] }, error: "must be unique" }]]);
   equal([error.name, error.requestId?.length], ["ApiError", 32]);
   equal((await failure(workshop.hireMechanic({ name: "Grace" }))).code, "ERR_PERMISSION_DENIED");
   equal((await failure(workshop.scrapBicycle({ id: "none" }))).code, "ERR_RECORD_NOT_FOUND");
@@ -182,7 +182,7 @@ await step("send files", async () => {
   equal([...new Uint8Array(await (await fetch(some(photos[0]).url)).arrayBuffer())], [1, 2, 3]);
   equal(await (await fetch(some(photos[1]).url)).text(), "Zürich");
   const text = await failure(workshop.upload("photographBicycle", "photos", new Blob(["x"], { type: "text/plain" }), { filename: "x.txt" }));
-  equal(text.data?.errors, [{ field: "contentType", error: "content type text/plain is not accepted" }]);
+  equal(text.data?.errors, [{ field: "contentType", code: "contentType", params: { given: "text/plain", accepted: ["image/*"] }, error: "content type text/plain is not accepted" }]);
   equal(await workshop.upload("photographBicycle", "photos", new Blob(["x"])).catch(String), "Error: the file has no name: set the option filename");
   let puts = 0;
   const shaky = through(async (send, path) => {

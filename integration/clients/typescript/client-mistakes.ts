@@ -2,7 +2,7 @@
 
 import { createClient as createLedgerClient } from "./ledger-client.js";
 import { createClient as createPortalClient } from "./ledger-portal-client.js";
-import { ApiError, createClient, type ListBicyclesWhere, type SignInStorage } from "./workshop-client.js";
+import { ApiError, createClient, type InputProblem, type ListBicyclesWhere, type SignInStorage } from "./workshop-client.js";
 import { createClient as createTabletClient } from "./workshop-tablet-client.js";
 import { every } from "./program.js";
 
@@ -160,4 +160,20 @@ export function advice(error: unknown): string {
 
 function twoOf(status: 413 | 431): string {
   return String(status);
+}
+
+/** Problems of inputs are told apart by their codes. */
+export function say(problem: InputProblem): string {
+  switch (problem.code) {
+    case "maxLength":
+      return `${problem.params.limit.toFixed()}`;
+    case "required":
+      // @ts-expect-error: a problem of this code has no params
+      return problem.params.limit;
+    // @ts-expect-error: the code does not exist
+    case "other":
+      return "";
+    default:
+      return problem.error;
+  }
 }

@@ -1,11 +1,6 @@
 // Errors: refusals by the server, and failures to reach it.
 
-/** One problem of the input. */
-export interface InputProblem {
-  /** The dotted path of the input. */
-  field?: string;
-  error: string;
-}
+import type { InputProblem } from "./problems.js";
 
 /** The members of every ApiError. */
 export class ServiceError extends Error {
