@@ -58,10 +58,8 @@
 {{ template "enough.sql" . }}
 {{ template "order_sql.sql" . }}
 {{ template "merged_sql.sql" . }}
-{{ template "stretch_sql.sql" . }}
 {{ template "requested_order.sql" . }}
 {{ template "ranges_beyond.sql" . }}
-{{ template "at_sql.sql" . }}
 {{ template "pick_page.sql" . }}
 {{ template "facet_sql.sql" . }}
 {{ template "facets.sql" . }}

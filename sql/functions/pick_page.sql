@@ -12,6 +12,7 @@
 --   tables     the tables of the sources
 --   near       how many rows of the list's own order to look at first, then at the most; null for none
 --   bounds     those of the conditions that are on the first key of the list's own order
+--   columns    what is read of rows; the keys if null
 --
 -- A caller with many rows has enough of them among the next rows of the order. They are looked at first, each judged by
 -- itself, but never more than the ways would read: so this costs no more than what follows if it is in vain.
@@ -33,7 +34,8 @@ create or replace function platform.pick_page(
   walked text[] default '{}',
   tables regclass[] default '{}',
   near bigint[] default null,
-  bounds text default ''
+  bounds text default '',
+  columns text default null
 ) returns text[]
 language plpgsql
 stable
@@ -46,54 +48,47 @@ declare
   v_size bigint := 1 + coalesce(input->>'first', input->>'last', input->>'limit', '50')::bigint;
   v_offset bigint := coalesce(input->>'offset', '0')::bigint;
   v_order text := platform.order_sql(keys, v_is_backwards);
-  v_columns text := platform.order_sql(array(select row(name, expression, type, false, false)::platform.sort_key from unnest(keys)), false);
+  v_columns text := coalesce(columns, (select string_agg(expression, ', ') from unnest(keys)));
   v_is_found boolean := coalesce(v_filter ?| found_by, false);
   v_is_fenced boolean := not is_open and (v_is_found or input ?| '{orderBy,totalCount}');
-  v_table text := quote_ident(alias);
-  v_sources platform.way[] := array(
-    select row(source, array[case when is_open then 'true' else rule end], null, null, null)::platform.way
-    from unnest(sources, rules) as listed (source, rule)
-  );
+  v_rows_of text := ') as ' || quote_ident(alias);
   v_ranges text[] := '{true}';
-  v_before text[];
   v_range text;
-  v_query text;
   v_total bigint;
   v_own bigint;
   v_has_rows_before boolean := false;
   v_rows text[] := '{}';
 begin
   if is_open then
-    ways := v_sources;
+    ways := array(select row(source, 'true', null, null, null)::platform.way from unnest(sources) as source);
   end if;
 
   if input->'totalCount' = 'true' then
-    execute 'select count(*) from (' || platform.merged_sql(ways, alias, v_columns, filter, v_is_fenced) || ') as merged'
+    execute 'select count(*) from (' || platform.merged_sql(ways, alias, v_columns, filter, v_is_fenced) || v_rows_of
       into v_total
       using v_filter, v_position, own;
   end if;
 
-  -- Most often the position's own row is still there, before the page. Told to begin at the page, Postgres finds the
-  -- nearest row before it at once, or that there is none; left to itself it reads from the other end.
+  -- Most often the position's own row is still there, before the page.
   if v_position is not null then
     v_ranges := platform.ranges_beyond(keys, v_is_backwards, v_position);
-    v_before := platform.ranges_beyond(keys, not v_is_backwards, v_position);
-    foreach v_query in array array[
-        platform.merged_sql(v_sources, alias, '', filter, false, ' and ' || platform.at_sql(keys, v_position), word => ' union all '),
-        case when near is not null then
-          'select from (' || platform.stretch_sql(
-            v_sources, alias, v_columns, filter, v_before[1], platform.order_sql(keys, not v_is_backwards)) || ') as nearest where list__mine'
-        end
-      ]
-      || array(
-        select platform.merged_sql(
-          ways, alias, '', filter, v_is_fenced, ' and ' || range, keys, not v_is_backwards, ' limit 1', ' union all ')
-        from unnest(v_before) as range
-      )
-    loop
+    execute 'select exists (' || (
+        select string_agg('select from ' || source || ' where ' || at || filter || coalesce(' and ' || rule, ''), ' union all ')
+        from unnest(sources, case when not is_open then rules end) as listed (source, rule)
+        cross join (
+          select string_agg(expression || format(
+            case when is_nullable then ' is not distinct from ($2->>%s)::%s' else ' = ($2->>%s)::%s' end, place - 1, type), ' and ')
+          from unnest(keys) with ordinality as key (name, expression, type, is_nullable, is_descending, place)
+        ) as position (at)
+      ) || ')'
+      into v_has_rows_before
+      using v_filter, v_position, own;
+    foreach v_range in array platform.ranges_beyond(keys, not v_is_backwards, v_position) loop
       exit when v_has_rows_before;
-      continue when v_query is null;
-      execute 'select exists (' || v_query || ')' into v_has_rows_before using v_filter, v_position, own, near[1];
+      execute 'select exists (' || platform.merged_sql(
+            ways, alias, '', filter || ' and ' || v_range, v_is_fenced, platform.order_sql(keys, not v_is_backwards), ' limit 1', ' union all ') || ')'
+        into v_has_rows_before
+        using v_filter, v_position, own;
     end loop;
   end if;
 
@@ -108,9 +103,17 @@ begin
     near[2] := v_own;
   end if;
   while near[1] <= near[2] loop
-    execute 'select array(select case when list__place < $4 then ' || picked || ' end from ('
-        || platform.stretch_sql(v_sources, alias, v_columns, filter, v_ranges[1] || bounds, v_order)
-        || ') as ' || v_table || ' where list__mine or list__place = $4 order by ' || v_order || ' limit $5)'
+    execute 'select array(select case when list__place < $4 then ' || picked || ' end from (' || (
+        select string_agg(
+          format(
+            '(select %2$s, list__mine, row_number() over (order by %6$s) as list__place from (select %1$I.*, (true%4$s and %7$s) as list__mine'
+              ' from %3$s where %5$s order by %6$s limit $4) as %1$I)',
+            alias, v_columns, source, filter, v_ranges[1] || bounds, v_order, rule
+          ),
+          ' union all '
+        )
+        from unnest(sources, rules) as listed (source, rule)
+      ) || v_rows_of || ' where list__mine or list__place = $4 order by ' || v_order || ' limit $5)'
       into v_rows
       using v_filter, v_position, own, near[1], v_size + v_offset;
     near[1] := 8 * near[1];
@@ -126,16 +129,15 @@ begin
   foreach v_range in array v_ranges loop
     exit when cardinality(v_rows) >= v_size;
     execute 'select $4 || array(select ' || picked || ' from ('
-        || platform.merged_sql(
-          ways, alias, v_columns, filter, v_is_fenced, ' and ' || v_range, keys, v_is_backwards, ' limit $5 + $6')
-        || ') as ' || v_table || ' order by ' || v_order || ' limit $5 offset $6)'
+        || platform.merged_sql(ways, alias, v_columns, filter || ' and ' || v_range, v_is_fenced, v_order, ' limit $5 + $6')
+        || v_rows_of || ' order by ' || v_order || ' limit $5 offset $6)'
       into v_rows
       using v_filter, v_position, own, v_rows, v_size - cardinality(v_rows), v_offset;
   end loop;
 
   if v_offset > 0 then
     execute 'select exists (' || platform.merged_sql(
-          ways, alias, '', filter, v_is_fenced, keys => case when not is_open then keys end, most => ' limit 1', word => ' union all ') || ')'
+          ways, alias, '', filter, v_is_fenced, case when not is_open then v_order end, ' limit 1', ' union all ') || ')'
       into v_has_rows_before
       using v_filter, v_position, own;
   end if;
@@ -145,9 +147,5 @@ begin
 end;
 $$;
 
-comment on function platform.pick_page(
-  jsonb, platform.sort_key[], text, text, text, text[], text[], boolean, platform.way[], text[], text[], text[], regclass[], bigint[], text
-) is 'The rows of a page of a list.';
-grant execute on function platform.pick_page(
-  jsonb, platform.sort_key[], text, text, text, text[], text[], boolean, platform.way[], text[], text[], text[], regclass[], bigint[], text
-) to sternpost_caller, sternpost_code;
+comment on function platform.pick_page is 'The rows of a page of a list.';
+grant execute on function platform.pick_page to sternpost_caller, sternpost_code;

@@ -12,41 +12,27 @@ immutable
 parallel safe
 security invoker
 as $$
-declare
-  v_name text;
-  v_direction text;
-  v_key platform.sort_key;
-  v_taken text[] := '{}';
-  v_keys platform.sort_key[] := '{}';
 begin
-  if requested is null then
-    return own;
-  end if;
-
-  for v_name, v_direction in
-    select member.key, member.value
-    from jsonb_array_elements(requested) with ordinality as item (value, place)
-    cross join jsonb_each_text(item.value) as member
-    order by item.place
-  loop
-    continue when v_name = any (v_taken);
-    foreach v_key in array own || others loop
-      if v_key.name = v_name then
-        v_key.is_descending := v_direction = 'desc';
-        v_keys := v_keys || v_key;
-      end if;
-    end loop;
-    v_taken := v_taken || v_name;
-  end loop;
-
-  foreach v_key in array own loop
-    continue when v_key.name = any (v_taken);
-    if follows and v_key.name = 'id' and cardinality(v_keys) > 0 then
-      v_key.is_descending := (v_keys[cardinality(v_keys)]).is_descending;
-    end if;
-    v_keys := v_keys || v_key;
-  end loop;
-  return v_keys;
+  return case when requested is null then own else array(
+    select row(
+      name, expression, type, is_nullable,
+      case
+        when direction is not null then direction = 'desc'
+        when follows and name = 'id' then
+          coalesce(lag(coalesce(direction = 'desc', is_descending)) over (order by asked, place), is_descending)
+        else is_descending
+      end
+    )::platform.sort_key
+    from unnest(own || others) with ordinality as key (name, expression, type, is_nullable, is_descending, place)
+    left join (
+      select distinct on (name) name, direction, asked
+      from jsonb_array_elements(requested) with ordinality as item (value, asked)
+      cross join jsonb_each_text(item.value) as member (name, direction)
+      order by name, asked
+    ) as named using (name)
+    where asked is not null or place <= cardinality(own)
+    order by asked, place
+  ) end;
 end;
 $$;
 

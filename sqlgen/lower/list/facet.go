@@ -108,10 +108,10 @@ func (g *generalList) findFacets() []pg.Expr {
 			query.Prefix = " union all "
 		}
 		queries = append(queries, query)
-		allowed = append(allowed, t.row(s, []pg.Expr{pg.True()}))
+		allowed = append(allowed, t.row(s, pg.True()))
 		if b.JudgesRows() {
 			for _, w := range admissionOf(b, s).ways {
-				ways = append(ways, t.row(s, w.apart))
+				ways = append(ways, t.row(s, w.condition))
 			}
 		}
 	}

@@ -179,38 +179,33 @@ func (f foreseenList) first(from pg.From, columns []pg.Output, where, lead pg.Ex
 // own selects the keys of the rows that a way finds, from the caller outwards. A limit is inside only where an index has
 // the rows in the order of the list. Where another index may find the rows of a condition, they are behind a fence: in
 // front of it Postgres would take the walk along the order for one more way, and that nothing bounds.
-func (f foreseenList) own(w way, condition pg.Expr, isFenced bool) []*pg.Select {
+func (f foreseenList) own(w way, condition pg.Expr, isFenced bool) *pg.Select {
 	columns, from, table := value.KeyColumns(f.keys, f.b.Table), f.from.from(), f.b.Table
 	switch {
 	case w.lead == nil:
-		return []*pg.Select{f.first(from, columns, pg.AllOf(f.keyset(), w.condition, condition), nil)}
+		return f.first(from, columns, pg.AllOf(f.keyset(), w.condition, condition), nil)
 	case isFenced:
-		var queries []*pg.Select
-		for _, c := range w.apart {
-			queries = append(queries, &pg.Select{Columns: columns, From: from, Where: pg.AllOf(f.keyset(), c, condition), Offset: pg.Lit("0")})
-		}
-		return queries
+		return &pg.Select{Columns: columns, From: from, Where: pg.AllOf(f.keyset(), w.condition, condition), Offset: pg.Lit("0")}
 	case w.oneOf == nil:
-		return []*pg.Select{f.first(from, columns, pg.AllOf(f.keyset(), w.behind(w.value), w.others, condition), w.lead)}
+		return f.first(from, columns, pg.AllOf(f.keyset(), w.behind(w.value), w.others, condition), w.lead)
 	}
 	const access = "list__access"
-	value := pg.Col(access, "value")
-	rows := f.first(from, columns, pg.AllOf(f.keyset(), w.behind(value), w.others, condition), w.lead)
+	rows := f.first(from, columns, pg.AllOf(f.keyset(), w.behind(pg.Col(access, "value")), w.others, condition), w.lead)
 	values := &pg.Select{
 		Columns: []pg.Output{{Value: pg.Lit("distinct " + access + ".value")}},
 		From:    &pg.CallRef{Call: pg.Fn("unnest", w.held), Alias: access, Columns: []string{"value"}},
 	}
-	return []*pg.Select{{
+	return &pg.Select{
 		Columns: columns, From: &pg.SubqueryRef{Alias: access, Query: values},
 		Joins: []pg.Join{{Kind: "cross join lateral", With: &pg.SubqueryRef{Alias: table, Query: rows}}},
-	}}
+	}
 }
 
 // page selects columns of the first rows that the ways find.
 func (f foreseenList) page(columns []pg.Output, condition pg.Expr, isFenced bool) *pg.Select {
 	var queries []*pg.Select
 	for _, w := range f.ways {
-		queries = append(queries, f.own(w, condition, isFenced)...)
+		queries = append(queries, f.own(w, condition, isFenced))
 	}
 	if len(queries) > 1 || isFenced {
 		return f.first(&pg.UnionRef{Alias: f.b.Table, Queries: queries}, columns, nil, nil)

@@ -173,7 +173,7 @@ func (g *generalList) findRows() (arguments []pg.Expr, from string) {
 		return []pg.Expr{&pg.Array{Elements: sources}}, whereFrom(nil)
 	}
 	if len(ways) == 0 {
-		ways = []pg.Expr{t.row(sourcesOf(a)[0], []pg.Expr{pg.False()})}
+		ways = []pg.Expr{t.row(sourcesOf(a)[0], pg.False())}
 	}
 	arguments = []pg.Expr{
 		&pg.Array{Elements: sources}, &pg.Array{Elements: rules}, b.Early.Holds, wayArray(ways...), t.array(), pg.Str(g.foundBy()), pg.Str(g.walked()),

@@ -17,16 +17,14 @@ import (
 // caller, the column leads an index, behind which the rows lie in the order of the list. So the way is read from the
 // caller outwards, no further than a page, and the rows of all ways are merged.
 type way struct {
-	condition pg.Expr   // its condition on the row, as a whole
-	apart     []pg.Expr // the conditions of which one holds; Postgres can begin with the caller in each by itself
+	condition pg.Expr // its condition on the row, as a whole
 
 	// lead is the column that it compares with values of the caller; nil means none. It has one value or, if oneOf is
 	// not nil, several.
 	lead   pg.Expr
-	value  pg.Expr
+	value  pg.Expr // or an array
 	oneOf  *model.Field
-	values []pg.Expr // arrays
-	others pg.Expr   // the other conditions of the way
+	others pg.Expr // the other conditions of the way
 
 	equal []*model.Field // the fields that it compares with one value each, the leading one first
 
@@ -57,9 +55,6 @@ func admissionOf(b *call.Builder, s source) admission {
 	admitted.rule = s.shown(admitted.rule)
 	for i, w := range admitted.ways {
 		w.condition, w.lead, w.others = s.shown(w.condition), s.shown(w.lead), s.shown(w.others)
-		for n, c := range w.apart {
-			w.apart[n] = s.shown(c)
-		}
 		admitted.ways[i] = w
 	}
 	return admitted
@@ -93,37 +88,23 @@ func admitted(x value.Expression, rules []*model.Rule, over func(expr.Node) expr
 			case w.equal == nil && w.oneOf == nil:
 				others = append(others, w.condition)
 			default:
-				ways = joined(ways, w)
+				ways = append(ways, w)
 			}
 		}
 	}
 	if len(others) > 0 {
-		ways = append(ways, way{condition: pg.AnyOf(others...), apart: []pg.Expr{pg.AnyOf(others...)}})
+		ways = append(ways, way{condition: pg.AnyOf(others...)})
 	}
 	r := pg.AnyOf(all...)
 	if len(ways) == 0 || len(ways) > rule.MaxWays || pg.IsTrue(r) {
-		ways = []way{{condition: r, apart: []pg.Expr{r}}}
+		ways = []way{{condition: r}}
 	}
 	return admission{r, ways}
 }
 
-// joined adds a way to others. It becomes one with a way that compares the same column with several values, and differs
-// in nothing else: that compares the column with the values of both.
-func joined(ways []way, w way) []way {
-	for i, known := range ways {
-		if w.oneOf != nil && known.oneOf == w.oneOf && reflect.DeepEqual(known.others, w.others) {
-			ways[i].apart = append(known.apart, w.condition)
-			ways[i].condition = pg.AnyOf(known.condition, w.condition)
-			ways[i].values = append(known.values, w.values...)
-			return ways
-		}
-	}
-	return append(ways, w)
-}
-
 // wayOf finds the part of an alternative that can lead an index.
 func wayOf(m *model.Model, condition pg.Expr) way {
-	w := way{condition: condition, apart: []pg.Expr{condition}}
+	w := way{condition: condition}
 	parts, at := operandsOf(condition), -1 // the part that leads
 	for i, part := range parts {
 		if f, lead, value := equality(m, part); f != nil {
@@ -134,7 +115,7 @@ func wayOf(m *model.Model, condition pg.Expr) way {
 				w.equal = append(w.equal, f)
 			}
 		} else if f, values := oneOfField(m, part); f != nil && w.oneOf == nil {
-			w.lead, w.value, w.oneOf, w.values, at = pg.Col(m.Table, f.Column), nil, f, []pg.Expr{values}, i
+			w.lead, w.value, w.oneOf, at = pg.Col(m.Table, f.Column), values, f, i
 		}
 	}
 	if at >= 0 {
@@ -273,20 +254,15 @@ func lookUpValues(b *call.Builder, ways []way, size pg.Expr) {
 		if w.oneOf == nil {
 			continue
 		}
-		values := slices.Clone(w.values)
-		for n, v := range values {
-			if found, ok := v.(*pg.ArrayOf); ok {
-				w.enough = enough(b, w.oneOf, size)
-				q := *found.Query
-				q.Limit = pg.Lit(w.enough.Name + "[1]")
-				values[n] = &pg.ArrayOf{Query: &q}
-			}
-		}
 		w.held = b.VariableFor(w.oneOf.Column+"s", value.CastType(w.oneOf.Type.Kind)+"[]", nil)
-		statements = append(statements, &pg.Assign{Variable: w.held, Value: call.Concatenated(values...)})
-		if w.enough != nil {
-			w.isMany = pg.Op(pg.Fn("cardinality", w.held), ">=", pg.Lit(w.enough.Name+"[1]"))
+		if found, ok := w.value.(*pg.ArrayOf); ok {
+			w.enough = enough(b, w.oneOf, size)
+			q := *found.Query
+			q.Limit = pg.Lit(w.enough.Name + "[1]")
+			w.value = &pg.ArrayOf{Query: &q}
+			w.isMany = pg.Op(pg.Fn("cardinality", w.held), ">=", q.Limit)
 		}
+		statements = append(statements, &pg.Assign{Variable: w.held, Value: w.value})
 	}
 	if len(statements) > 0 {
 		b.Step("What the rules compare rows with.", statements...)
@@ -336,19 +312,9 @@ type text struct {
 // wayArray is an array of ways as the functions of the platform take them.
 func wayArray(ways ...pg.Expr) pg.Expr { return pg.As(&pg.Array{Elements: ways}, "platform.way[]") }
 
-// row is a way, its conditions as a whole and, if it has a column that leads, the rest. With one value of the caller, the
-// rest has the condition.
-func (t *text) row(s source, conditions []pg.Expr, rest ...pg.Expr) pg.Expr {
-	whole := pg.Expr(pg.Null())
-	if conditions != nil {
-		array := &pg.Array{}
-		for _, c := range conditions {
-			array.Elements = append(array.Elements, &pg.Fragment{Value: t.inText(c)})
-		}
-		whole = array
-	}
-	rest = append(rest, pg.Null(), pg.Null(), pg.Null())[:3]
-	return &pg.Row{Values: append([]pg.Expr{s.text(), whole}, rest...)}
+// row is a way with a condition that no column leads.
+func (t *text) row(s source, condition pg.Expr) pg.Expr {
+	return &pg.Row{Values: []pg.Expr{s.text(), t.inText(condition), pg.Null(), pg.Null(), pg.Null()}}
 }
 
 // byRow is the condition of the rules on one row. Postgres looks for the rows of each sub-select when it comes to a row,
@@ -364,35 +330,35 @@ func (t *text) byRow(rule pg.Expr) pg.Expr {
 		q.Where, q.Offset = pg.Replace(q.Where, byRow), pg.Lit("0")
 		return &pg.Exists{Query: &q}
 	}
-	return &pg.Fragment{Value: t.inText(pg.Replace(rule, byRow))}
+	return t.inText(pg.Replace(rule, byRow))
 }
 
-// way is a way of the rules.
+// way is a way of the rules. With one value of the caller, the condition is that behind the column that leads.
 func (t *text) way(s source, w way) pg.Expr {
 	if w.lead == nil {
-		return t.row(s, w.apart)
+		return t.row(s, w.condition)
 	}
 	column := w.lead.(*pg.ColumnRef)
 	lead := pg.Expr(pg.Str(pg.Ident(column.Table) + "." + pg.Ident(column.Name)))
 	if w.oneOf == nil {
-		return t.row(s, nil, lead, &pg.Fragment{Value: t.inText(pg.AllOf(w.behind(w.value), w.others))})
+		return &pg.Row{Values: []pg.Expr{s.text(), pg.Null(), lead, t.inText(pg.AllOf(w.behind(w.value), w.others)), pg.Null()}}
 	}
+	condition := t.inText(w.condition)
 	if w.isMany != nil {
 		lead = &pg.Case{Whens: []pg.When{{Condition: pg.Negate(w.isMany), Result: lead}}}
 	}
-	return t.row(s, w.apart, lead,
-		&pg.Fragment{Value: t.inText(pg.AllOf(w.behind(pg.Col("list__access", "value")), w.others))},
-		&pg.Fragment{Value: t.of(w.held)})
+	behind := t.inText(pg.AllOf(w.behind(pg.Col("list__access", "value")), w.others))
+	return &pg.Row{Values: []pg.Expr{s.text(), condition, lead, behind, &pg.Fragment{Value: t.of(w.held)}}}
 }
 
 // inText is a condition as part of the text of a statement.
 func (t *text) inText(condition pg.Expr) pg.Expr {
-	return pg.Replace(condition, func(e pg.Expr) pg.Expr {
+	return &pg.Fragment{Value: pg.Replace(condition, func(e pg.Expr) pg.Expr {
 		if v, ok := e.(*pg.Variable); ok {
 			return t.of(v)
 		}
 		return nil
-	})
+	})}
 }
 
 // of is the parameter that holds the value of a variable.

@@ -2,7 +2,6 @@ package value
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
@@ -97,17 +96,12 @@ func Sortable(a *model.Action) []*model.Field {
 // Column is the column that a key orders by.
 func (k SortKey) Column(table string) pg.Expr { return pg.Col(table, k.Field.Column) }
 
-// columnText is the column as text of a statement.
-func (k SortKey) columnText(table string) string {
-	return pg.Ident(table) + "." + pg.Ident(k.Field.Column)
-}
-
 // KeysArray is an order as the platform's functions take it.
 func KeysArray(keys []SortKey, table string) pg.Expr {
 	rows := make([]pg.Expr, len(keys))
 	for i, k := range keys {
 		rows[i] = &pg.Row{Values: []pg.Expr{
-			pg.Str(k.Field.Name), pg.Str(k.columnText(table)), pg.Str(CastType(k.Field.Type.Kind)), Boolean(k.Field.Optional), Boolean(k.Descending),
+			pg.Str(k.Field.Name), pg.Str(pg.Ident(table) + "." + pg.Ident(k.Field.Column)), pg.Str(CastType(k.Field.Type.Kind)), Boolean(k.Field.Optional), Boolean(k.Descending),
 		}}
 	}
 	return pg.As(&pg.Array{Elements: rows}, "platform.sort_key[]")
@@ -120,18 +114,6 @@ func OrderBy(keys []SortKey, table string) []pg.Order {
 		orders[i] = pg.Order{Value: k.Column(table), Descending: k.Descending}
 	}
 	return orders
-}
-
-// OrderText is an order, or its reverse, as text of a statement.
-func OrderText(keys []SortKey, table string, reversed bool) string {
-	texts := make([]string, len(keys))
-	for i, k := range keys {
-		texts[i] = k.columnText(table)
-		if k.Descending != reversed {
-			texts[i] += " desc"
-		}
-	}
-	return strings.Join(texts, ", ")
 }
 
 // KeyColumns are the columns that a way selects of its rows, to merge them with those of others.
