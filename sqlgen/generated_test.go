@@ -143,6 +143,8 @@ func callGenerated(ctx context.Context, conn *pgx.Conn, function, body, caller s
 		return ""
 	case errors.As(err, &refused) && (strings.HasPrefix(refused.Code, "SP") || strings.HasPrefix(refused.Code, "23")):
 		return refused.Code
+	case errors.As(err, &refused) && refused.Code == "42501" && refused.Routine == "ExecWithCheckOptions":
+		return "SP403 of a new row"
 	case errors.As(err, &refused) && refused.Code == "P0001" && strings.Contains(refused.Message, "not written yet"):
 		return "SP, custom code"
 	}

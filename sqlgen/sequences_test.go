@@ -98,7 +98,7 @@ func TestSequences(t *testing.T) {
 	}
 
 	// A write that fails leaves a gap.
-	if got := a.call(t, "placeOwn", `{"note":"refused"}`, "me"); got != "SP403" {
+	if got := a.call(t, "placeOwn", `{"note":"refused"}`, "me"); got != "42501" {
 		t.Errorf("got %s", got)
 	}
 	if got := a.call(t, "placeOrder", `{"note":"O-0007","lines":[]}`, ""); got != "23514 order_validate_01" {

@@ -269,7 +269,7 @@ func (c *call) create(e *Explanation) error {
 	if e.Early == expr.True {
 		e.Status, e.Outcome = 200, "admitted for any new row"
 	} else {
-		e.Outcome = "not decided yet: the rules judge the new row after it is written, and a refusal (403) undoes the write"
+		e.Outcome = "not decided yet: the rules judge the new row, and if they refuse it (403), nothing is written"
 	}
 	if c.request.Row == "" {
 		e.Notes = append(e.Notes, "with --row the rules are applied to an existing row, as if it were the new one")
@@ -325,12 +325,12 @@ func (c *call) pin(e *Explanation) (err error) {
 }
 
 // refuseLinks says which of the records that a write refers to are missing. A call that is
-// not refused otherwise fails on that, before the rules judge its row.
+// not refused otherwise fails on that.
 func (c *call) refuseLinks(e *Explanation) {
 	for _, in := range c.action.Writes {
 		if id, isMissing := c.early[in].(string); isMissing {
 			e.Notes = append(e.Notes, fmt.Sprintf("%s leads to nothing: no %s has the id %s", in.Name, linked(in).Name, id))
-			if e.Status == 0 || e.Status == 200 {
+			if e.Status == 200 {
 				e.Status, e.Outcome = 400, fmt.Sprintf("invalid: the record referenced in %s does not exist", in.Name)
 			}
 		}

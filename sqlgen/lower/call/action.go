@@ -115,7 +115,7 @@ func (b Builder) JudgesRows() bool {
 
 // Step adds a paragraph. Nothing follows a certain refusal.
 func (b *Builder) Step(comment string, statements ...pg.Statement) {
-	if b.closed {
+	if b.closed || len(statements) == 0 {
 		return
 	}
 	b.Fn.Body = append(b.Fn.Body, pg.Paragraph{Comment: comment, Statements: statements})

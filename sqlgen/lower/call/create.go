@@ -10,20 +10,22 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// Create lowers a create. If the caller was admitted for every row, the record is the row that the insert returns; else
-// row security judges the new row when the record is read, once all is written.
+// Create lowers a create. The record is the row that the insert returns, which row security has judged before it was
+// written. If a rule needs what is written beside the row, row security judges it again when the record is read, once
+// all is written.
 func (l *Lowering) Create(a *model.Action) *pg.Function {
 	b := l.Begin(a, rule.FunctionName(a), "action "+a.Name, pg.Volatile)
-	c := &creation{b: b, ids: map[*value.Level]pg.Expr{}, names: pg.NewNames()}
+	c := &creation{b: b, ids: map[*value.Level]pg.Expr{}, names: pg.NewNames(), isJudgedLate: b.JudgesRows() && !rule.JudgesInsert(a)}
 	b.holdSetInputs()
 	root := value.Levels(a)
 	insert := c.insertAll(root)
 	c.lockLinked(l)
-	if b.JudgesRows() {
+	if c.isJudgedLate {
 		b.Step(c.comment(), insert)
-		b.testsNow(l)
-		b.answerOne("Row security judges the new row here, with all that hangs on it.",
+		answer := b.findOne("Row security judges the new row here, with all that hangs on it.",
 			b.Stored(), pg.Eq(pg.Col(b.Table, "id"), c.ids[root]), b.End("platform.refuse"))
+		b.testsNow(l)
+		b.Step("", answer...)
 		return b.Finish()
 	}
 	insert.Returning = b.resultColumns()
@@ -49,7 +51,8 @@ type creation struct {
 	names *pg.Names                // names of the parts of the statement
 	with  []pg.Named
 
-	inserted []insertedRows
+	inserted     []insertedRows
+	isJudgedLate bool // whether the row is judged, or judged again, once all is written
 }
 
 func (c creation) comment() string {
@@ -117,7 +120,7 @@ func sameRow(l *value.Level) []*value.Level {
 // needsID tells whether a row's id must be known before it is inserted: another one refers to it, or the record is read
 // once all are written.
 func (c creation) needsID(l *value.Level) bool {
-	if l.Field == nil && c.b.JudgesRows() || l.Field != nil && l.Field.FK != nil {
+	if l.Field == nil && c.isJudgedLate || l.Field != nil && l.Field.FK != nil {
 		return true
 	}
 	for _, child := range l.Children {

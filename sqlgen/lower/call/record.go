@@ -207,13 +207,18 @@ func (b Builder) answerColumnsOf(row value.TableAlias) []pg.Output {
 
 // answerOne answers the row that a query finds, and runs statements if it finds none.
 func (b *Builder) answerOne(comment string, from pg.From, where pg.Expr, otherwise ...pg.Statement) {
+	b.Step("", b.findOne(comment, from, where, otherwise...)...)
+}
+
+// findOne is answerOne without its last statement, if that is one of its own, which it returns.
+func (b *Builder) findOne(comment string, from pg.From, where pg.Expr, otherwise ...pg.Statement) []pg.Statement {
 	query := &pg.Select{Columns: b.AnswerColumns(), From: from, Where: where}
 	if answersSet(b.Action) {
 		b.Step(comment, &pg.ReturnQuery{Query: query})
 		if len(otherwise) > 0 {
 			b.Step("", pg.IfThen(NothingFound, otherwise...))
 		}
-		return
+		return nil
 	}
 	result := b.resultRow()
 	query.Into = []pg.Target{result}
@@ -221,7 +226,7 @@ func (b *Builder) answerOne(comment string, from pg.From, where pg.Expr, otherwi
 	if len(otherwise) > 0 {
 		b.Step("", pg.IfThen(isNoRow(result), otherwise...))
 	}
-	b.Step("", &pg.Return{Value: result})
+	return []pg.Statement{&pg.Return{Value: result}}
 }
 
 // resultRow declares the variable that holds the answered row, or the needed columns of it.

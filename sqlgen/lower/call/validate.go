@@ -21,8 +21,8 @@ func (b *Builder) validate() {
 	}
 }
 
-// testsNow ends a write to rows that late rules are about. It tests them before the rules judge the new row, and before
-// the answer. Rows that other writes change, such as a delete that cascades or custom code, are tested as their
+// testsNow ends a write to rows that late rules are about. It tests them after the rules have judged the new row, and
+// before the answer. Rows that other writes change, such as a delete that cascades or custom code, are tested as their
 // transaction ends.
 func (b *Builder) testsNow(l *Lowering) {
 	if slices.ContainsFunc(value.Levels(b.Action).Inserted(), func(at *value.Level) bool { return l.FeedsLate[at.Model] }) {

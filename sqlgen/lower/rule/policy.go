@@ -35,9 +35,9 @@ func nestedInserts(s *model.Schema) map[*model.Model][]nested {
 
 // Demands returns what the policies of a model's table have to demand of the actions that reach it.
 //
-// The rule of an action decides where Postgres asks last. For get, list and create that is the select policy (a create
-// is judged once all its rows are written, so its inserts are open). For update and delete it is the policy of their
-// command; their select branch is open, since Postgres requires both.
+// The rule of an action decides in one place. For get and list that is the select policy, for the others the policy of
+// their command; their select branch is open, since Postgres requires both. Of a create, the select policy decides again
+// if the rule needs what the call writes beside the row.
 func (l *Lowering) Demands(m *model.Model) Policies {
 	p := Policies{}
 	for _, a := range m.Actions {
@@ -55,13 +55,23 @@ func (l *Lowering) Demands(m *model.Model) Policies {
 		case model.Get, model.List:
 			p.judge(pg.ForSelect, a, decided)
 		case model.Create:
-			if written := value.WrittenBy(a); written != nil {
+			inserted := plannedOnce(m.Table, insertRule(a))
+			switch written := value.WrittenBy(a); {
+			case JudgesInsert(a):
+				p.judge(pg.ForInsert, a, inserted)
+				p.open(pg.ForSelect, a, "a create is judged by the insert policy, before anything reads its row")
+				continue
+			case written != nil:
 				p.add(pg.ForSelect, demander{a.Name, a.Kind}, ruleText(a.Rules)+" of "+a.Name+", where the caller is as before it wrote",
 					plannedOnce(m.Table, policyRuleBefore(m, a.Rules, written)))
-			} else {
+			default:
 				p.judge(pg.ForSelect, a, decided)
 			}
-			p.open(pg.ForInsert, a, "a create is judged by the select policy, once all its rows are written")
+			if pg.IsTrue(inserted) {
+				p.open(pg.ForInsert, a, "a create is judged by the select policy, once all its rows are written")
+			} else {
+				p.add(pg.ForInsert, demander{a.Name, a.Kind}, ruleText(a.Rules)+" of "+a.Name+", as far as it needs nothing that the call writes beside the row", inserted)
+			}
 		case model.Update:
 			p.open(pg.ForSelect, a, judgedAlone)
 			p.judge(pg.ForUpdate, a, decided)

@@ -80,10 +80,14 @@ func PolicyRule(m *model.Model, rules []*model.Rule) pg.Expr {
 
 // policyRuleBefore is policyRule, but asks about the caller as it was before rows were written.
 func policyRuleBefore(m *model.Model, rules []*model.Rule, written *value.Level) pg.Expr {
+	return AnyRule(policyExpression(m, written), rules)
+}
+
+func policyExpression(m *model.Model, written *value.Level) value.Expression {
 	row := value.RowOf(m)
 	x := value.NewExpression(value.RuleLogic, value.InQuery, &row, value.SettingOf)
 	x.Written = written
-	return AnyRule(x, rules)
+	return x
 }
 
 // MaxWays is the most ways in which rows are found. Rules with more alternatives are one condition.

@@ -47,6 +47,17 @@ type TableAlias struct {
 	ID    pg.Expr // may be null: then the row does not exist
 }
 
+// LeadsSomewhere tells whether a to-one of the row, which has a column, is null or leads to a row that is there.
+func (x Expression) LeadsSomewhere(f *model.Field) pg.Expr {
+	j := NewJoins(x.Aliases)
+	j.row(j.Follow(*x.Row, f))
+	there := pg.Expr(&pg.Exists{Query: j.Query(nil, pg.True())})
+	if f.Optional {
+		there = pg.AnyOf(pg.IsNull(pg.Col(x.Row.Name, f.FK.Column)), there)
+	}
+	return there
+}
+
 // RowOf is a row whose table is in the query under its own name.
 func RowOf(m *model.Model) TableAlias {
 	return TableAlias{Model: m, Name: m.Table, ID: pg.Col(m.Table, "id")}
