@@ -41,6 +41,9 @@ type FactorStore interface {
 	// RenewRecovery replaces the recovery codes of the caller.
 	RenewRecovery(ctx context.Context, caller Identity, recovery [][]byte) (Changed, error)
 
+	// Shown tells what was shown in a sign-in.
+	Shown(ctx context.Context, identity Identity) (Shown, error)
+
 	// Factors lists the second factors of an identity.
 	Factors(ctx context.Context, identityID string) (Factors, error)
 }
@@ -147,9 +150,9 @@ func (g *Grants) secondFactor(ctx context.Context, parameters map[string]string,
 	case !isAccepted:
 		return nil, g.fail(ctx, attempt, refused)
 	case raised.ID != "":
-		return g.respondTo(raised, "", false)
+		return g.respondTo(ctx, raised, "", false)
 	}
-	return g.respond(tried.IdentityID, family.Key, family.Token, false)
+	return g.respond(ctx, tried.IdentityID, family.Key, family.Token, false)
 }
 
 // matchTOTP compares a code with an encrypted secret. Without a secret, nothing matches.

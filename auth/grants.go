@@ -175,7 +175,7 @@ func (g *Grants) refresh(ctx context.Context, parameters map[string]string, clie
 	for range refreshed.Steps {
 		token = successor(key, token)
 	}
-	return g.respond(refreshed.IdentityID, key, token, false)
+	return g.respond(ctx, refreshed.IdentityID, key, token, false)
 }
 
 // exchangeToken accepts an ID token of a provider.
@@ -207,7 +207,7 @@ func (g *Grants) exchangeToken(ctx context.Context, parameters map[string]string
 	if !isStarted {
 		return nil, g.fail(ctx, attempt, InvalidGrant(refusedIDToken))
 	}
-	response, err := g.respond(subject.IdentityID, family.Key, family.Token, subject.IsNew)
+	response, err := g.respond(ctx, subject.IdentityID, family.Key, family.Token, subject.IsNew)
 	if err == nil && parameters["grant_type"] == ExchangeGrant {
 		response.IssuedTokenType = accessTokenType
 	}
@@ -230,7 +230,7 @@ func (g *Grants) redeemCode(ctx context.Context, parameters map[string]string, c
 	if err != nil {
 		return nil, g.failIfRefused(ctx, attempt, err, refusedCode)
 	}
-	return g.respond(subject.IdentityID, family.Key, family.Token, subject.IsNew)
+	return g.respond(ctx, subject.IdentityID, family.Key, family.Token, subject.IsNew)
 }
 
 // mustWait refuses a client that must wait. It also refuses a client whose failures
@@ -264,13 +264,17 @@ func (g *Grants) failIfRefused(ctx context.Context, attempt Attempt, err error, 
 }
 
 // respond answers with the tokens of a sign-in, which the key of its family identifies.
-func (g *Grants) respond(identityID string, key []byte, refreshToken string, isNew bool) (*TokenResponse, error) {
-	return g.respondTo(Identity{ID: identityID, Family: familyName(key)}, refreshToken, isNew)
+func (g *Grants) respond(ctx context.Context, identityID string, key []byte, refreshToken string, isNew bool) (*TokenResponse, error) {
+	return g.respondTo(ctx, Identity{ID: identityID, Family: familyName(key)}, refreshToken, isNew)
 }
 
 // respondTo answers with the tokens of a sign-in; without a refresh token, the client keeps the one that it has.
-func (g *Grants) respondTo(identity Identity, refreshToken string, isNew bool) (*TokenResponse, error) {
-	token, _, err := g.tokens.issue(identity)
+func (g *Grants) respondTo(ctx context.Context, identity Identity, refreshToken string, isNew bool) (*TokenResponse, error) {
+	shown, err := g.store.Shown(ctx, identity)
+	if err != nil {
+		return nil, err
+	}
+	token, _, err := g.tokens.issue(identity, shown)
 	if err != nil {
 		return nil, err
 	}
@@ -372,7 +376,7 @@ func (g *Grants) signUp(ctx context.Context, attempt Attempt, password string, c
 	if g.options.Verification == VerificationRequired {
 		return nil, InvalidGrant(unverifiedEmail)
 	}
-	return g.respond(identityID, family.Key, family.Token, true)
+	return g.respond(ctx, identityID, family.Key, family.Token, true)
 }
 
 // raised returns the identity of the sign-in that a credential is to raise: the caller shows it again. It is
@@ -431,7 +435,7 @@ func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, passw
 		return nil, needsFactor(pending, factors)
 	}
 	if raised.ID != "" {
-		return g.respondTo(raised, "", false)
+		return g.respondTo(ctx, raised, "", false)
 	}
-	return g.respond(known.IdentityID, family.Key, family.Token, false)
+	return g.respond(ctx, known.IdentityID, family.Key, family.Token, false)
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -47,7 +46,7 @@ type Tokens struct {
 // Identity is the identity of a caller.
 type Identity struct {
 	ID     string // empty means anonymous
-	Token  string // when the access token was issued, in seconds, and Family; empty for a machine's key
+	Token  string // when the access token was issued, Family, and Shown; empty for a machine's key
 	Family string // of the sign-in, named by familyName; empty if unknown
 }
 
@@ -130,14 +129,30 @@ type claims struct {
 	Expires  int64  `json:"exp"`
 	ID       string `json:"jti"`
 	Family   string `json:"sid,omitempty"`
+	Shown
+}
+
+// Shown is what the owner of a sign-in has shown, by the names of OpenID Connect.
+type Shown struct {
+	At      int64    `json:"auth_time,omitempty"` // when that was, in seconds; of an identity with a second factor, only this one counts
+	Methods []string `json:"amr,omitempty"`       // mfa if a second factor was shown
+}
+
+// TokenText is what functions of the database read of an access token.
+func TokenText(issued time.Time, family string, shown Shown) string {
+	text := fmt.Sprintf("%d %s", issued.Unix(), family)
+	if shown.At != 0 {
+		text += fmt.Sprintf(" %d %s", shown.At, strings.Join(shown.Methods, ","))
+	}
+	return text
 }
 
 // Issue makes a token without a sign-in for an identity, and returns its expiry.
 func (t *Tokens) Issue(identityID string) (token string, expires time.Time, err error) {
-	return t.issue(Identity{ID: identityID})
+	return t.issue(Identity{ID: identityID}, Shown{})
 }
 
-func (t *Tokens) issue(identity Identity) (token string, expires time.Time, err error) {
+func (t *Tokens) issue(identity Identity, shown Shown) (token string, expires time.Time, err error) {
 	if identity.ID == "" {
 		return "", time.Time{}, errors.New("issue an access token: the identity is missing")
 	}
@@ -151,6 +166,7 @@ func (t *Tokens) issue(identity Identity) (token string, expires time.Time, err 
 		Expires:  expires.Unix(),
 		ID:       rand.Text(),
 		Family:   identity.Family,
+		Shown:    shown,
 	})
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("issue an access token: %w", err)
@@ -264,9 +280,8 @@ func (t *Tokens) verify(token string) (verification, error) {
 	if !decodePart(body, &c) || c.Issuer != t.baseURL || c.Audience != t.baseURL || c.Subject == "" || c.Expires == 0 {
 		return verification{}, ErrInvalid
 	}
-	issued := strconv.FormatInt(c.IssuedAt, 10)
 	return verification{
-		identity: Identity{ID: c.Subject, Token: issued + " " + c.Family, Family: c.Family},
+		identity: Identity{ID: c.Subject, Token: TokenText(time.Unix(c.IssuedAt, 0), c.Family, c.Shown), Family: c.Family},
 		expires:  time.Unix(c.Expires, 0),
 	}, nil
 }

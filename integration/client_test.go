@@ -141,7 +141,7 @@ func TestClient(t *testing.T) {
 	for _, program := range []string{"out/client-signin.js", "out/client-restricted.js"} {
 		out += node(t, work, nil, program, serveApp(t, appDir("workshop")).url, "")
 	}
-	if strings.Contains(out, "not ok ") || strings.Count(out, "ok ") != 20 {
+	if strings.Contains(out, "not ok ") || strings.Count(out, "ok ") != 21 {
 		t.Errorf("the programs:\n%s", out)
 	}
 }

@@ -3,8 +3,6 @@ package server
 import (
 	"errors"
 
-	"github.com/gofiber/fiber/v2"
-
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/server/refusal"
@@ -108,5 +106,5 @@ func (k *call) needsPreparing() bool { return len(k.in.Places()) > 0 || len(k.ac
 // rules do not admit it.
 func isOfRow(err error) bool {
 	var r *refusal.Refusal
-	return errors.As(err, &r) && (r.Status == fiber.StatusNotFound || r.Status == fiber.StatusForbidden)
+	return errors.As(err, &r) && (r.Code == refusal.RecordNotFound.Code || r.Code == refusal.PermissionDenied.Code)
 }

@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
+	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
@@ -57,6 +59,8 @@ action, the caller or the input is wrong, and with 3 if there is no database.`,
 		Args: takes(1, 2),
 	}
 	c.Flags().StringVar(&f.as, "as", "", "who calls: the id or e-mail of an Identity (default anonymous)")
+	c.Flags().DurationVar(&f.signedIn, "signed-in", -1, "how long ago the caller showed a credential, such as 2m (default: too long)")
+	c.Flags().BoolVar(&f.secondFactor, "second-factor", false, "the caller has shown a second factor")
 	c.Flags().StringVar(&f.input, "input", "", "the body of the request, as JSON")
 	c.Flags().StringArrayVar(&f.headers, "header", nil, "a header of the request, Name=value; repeatable")
 	c.Flags().StringVar(&f.row, "row", "", "the id of a row to explain")
@@ -75,6 +79,8 @@ action, the caller or the input is wrong, and with 3 if there is no database.`,
 type explainFlags struct {
 	as, input, row, databaseURL, format string
 	headers                             []string
+	signedIn                            time.Duration
+	secondFactor                        bool
 }
 
 // explain compiles the project, finds the database and explains one call.
@@ -128,6 +134,16 @@ func (f *explainFlags) request(r *sqlgen.Compiled, name string) (explain.Request
 			value = before + ", " + value
 		}
 		request.Headers[name] = value
+	}
+	if f.signedIn >= 0 || f.secondFactor {
+		shown, now := auth.Shown{At: 1}, time.Now()
+		if f.signedIn >= 0 {
+			shown.At = now.Add(-f.signedIn).Unix()
+		}
+		if f.secondFactor {
+			shown.Methods = []string{"mfa"}
+		}
+		request.Token = auth.TokenText(now, "", shown)
 	}
 	var err error
 	mentioned := explain.Mentions(request.Action)

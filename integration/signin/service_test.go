@@ -32,7 +32,7 @@ import (
 // schema is an application in which logged-in callers write notes of their own.
 const schema = `
 model Note {
-  fields { text Text  author Identity }
+  fields { text Text  author Identity  pin Password? }
   actions {
     create createNote() with (text) { @set(note.author = ctx.identity) }
     list listNotes()
@@ -45,11 +45,20 @@ model Note {
     list listWithAddress() { @where(note.text == "x" || ctx.identity.email == "future@staff.example") }
     list listNoNotes() { @where(note.text == "z") }
     update signNote(id) { @set(note.text = ctx.identity.email) }
+    update sealNote(id) {
+      @set(note.text = "sealed")
+      @permission(expression: note.author == ctx.identity && ctx.secondFactor)
+    }
+    list listLately() { @permission(expression: ctx.signedInWithin("5 minutes")) }
+    list listSafely() { @permission(expression: ctx.secondFactor && ctx.signedInWithin("5 minutes")) }
+    list listKept() { @permission(roles: [Keeper]) }
+    create createLocked() with (text, pin) { @set(note.author = ctx.identity)  @permission(expression: ctx.secondFactor) }
     update markNote(id) { @set(note.text = "y") @validate(ctx.identity.email == "future@staff.example") }
   }
   @permission(expression: note.author == ctx.identity, actions: [create, list, update])
 }
 role Staff { domains { "staff.example" } }
+role Keeper { expression { ctx.identity.emailVerified == false && ctx.secondFactor } }
 `
 
 // claims are the further claims that the application stores.

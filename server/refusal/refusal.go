@@ -92,6 +92,7 @@ var databaseRefusals = map[string]*Refusal{
 	"SP401": &AuthenticationFailed,
 	"SP403": &PermissionDenied,
 	"SP404": &RecordNotFound,
+	"SP405": &SecondFactor,
 	"SP409": &Conflict,
 	"SP422": &KeyReused,
 	"SP429": &RateLimited,
@@ -227,9 +228,10 @@ func refuseAsRaised(raised *pgconn.PgError, action *release.Action) *Refusal {
 	var detail struct {
 		Errors     []problem.Problem `json:"errors"`
 		RetryAfter int               `json:"retryAfter"`
+		Needs      string            `json:"needs"`
 	}
 	if !byCode && json.Unmarshal([]byte(raised.Detail), &detail) == nil {
-		r.entries, r.RetryAfter = detail.Errors, time.Duration(detail.RetryAfter)*time.Second
+		r.entries, r.needs, r.RetryAfter = detail.Errors, detail.Needs, time.Duration(detail.RetryAfter)*time.Second
 	}
 	return r
 }

@@ -60,6 +60,17 @@ func (s *passwordStore) RenewRecovery(_ context.Context, caller auth.Identity, r
 	return s.change(`select platform.auth_recovery_renew($1, $2, $3)`, caller.ID, caller.Token, recovery)
 }
 
+// Shown tells what was shown.
+func (s *passwordStore) Shown(_ context.Context, identity auth.Identity) (shown auth.Shown, err error) {
+	var at *int64
+	err = s.db.QueryRow(`select extract(epoch from shown_at)::bigint, methods from platform.auth_shown($1, $2)`,
+		[]any{identity.ID, identity.Family}, &at, &shown.Methods)
+	if at != nil {
+		shown.At = *at
+	}
+	return shown, err
+}
+
 // Factors lists them.
 func (s *passwordStore) Factors(_ context.Context, identityID string) (factors auth.Factors, err error) {
 	var text string

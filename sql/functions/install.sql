@@ -9,6 +9,8 @@
 {{ template "header.sql" . }}
 {{ template "environment.sql" . }}
 {{ template "secret.sql" . }}
+{{ template "second_factor.sql" . }}
+{{ template "signed_in_within.sql" . }}
 {{ template "input.sql" . }}
 {{ template "session_name.sql" . }}
 {{ template "replayed.sql" . }}
@@ -26,6 +28,7 @@
 {{ template "enter_job.sql" . }}
 
 {{ template "refuse.sql" . }}
+{{ template "ask_session.sql" . }}
 {{ template "refuse_or_miss.sql" . }}
 {{ template "refuse_or_nothing.sql" . }}
 {{ template "miss.sql" . }}
@@ -110,6 +113,7 @@
 {{ template "auth_lock.sql" . }}
 {{ template "auth_fail.sql" . }}
 {{ template "auth_factors.sql" . }}
+{{ template "auth_shown.sql" . }}
 {{ template "auth_needs.sql" . }}
 {{ template "auth_raise.sql" . }}
 {{ template "auth_start.sql" . }}

@@ -69,6 +69,10 @@ func (c *Class) knows(p *expr.Path) expr.Knowledge {
 		return expr.Present
 	case expr.RootIsAuthenticated:
 		return expr.Fixed
+	case expr.RootSecondFactor, expr.RootSignedInWithin:
+		if !c.IsAuthenticated {
+			return expr.Fixed // false
+		}
 	case expr.RootIdentity:
 		return c.knowsOfIdentity(p)
 	}

@@ -41,6 +41,7 @@ const (
 	OnHeader      Subject = "header"
 	OnEnvironment Subject = "environment" // a variable or secret of the server
 	OnTime        Subject = "time"
+	OnSession     Subject = "session" // what the caller has shown to sign in
 )
 
 // Decide returns the decision of rules, joined by or, for a class of callers.
@@ -60,7 +61,7 @@ func Decide(rules []*model.Rule, c *Class) Decision {
 			}
 		}
 	}
-	for _, subject := range []Subject{OnRow, OnCaller, OnInput, OnHeader, OnEnvironment, OnTime} {
+	for _, subject := range []Subject{OnRow, OnCaller, OnInput, OnHeader, OnEnvironment, OnTime, OnSession} {
 		if on[subject] {
 			d.On = append(d.On, subject)
 		}
@@ -126,6 +127,7 @@ func (e *evaluator) unknown(c *expr.Compare) {
 		OnHeader:      len(m.Headers) > 0,
 		OnEnvironment: len(m.Env)+len(m.Secrets) > 0,
 		OnTime:        m.Now,
+		OnSession:     m.Session(),
 	} {
 		if is {
 			e.on[subject] = true

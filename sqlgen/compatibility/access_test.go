@@ -98,6 +98,15 @@ func TestAccess(t *testing.T) {
 			breaking | count: authenticated, Workshop | never, was always`},
 		{name: "closed for some", new: []string{"expression: ctx.isAuthenticated, actions: [create, read]", "expression: ctx.identity.emailVerified, actions: [create, read]"}, want: `
 			breaking | createOrder, count: authenticated | depends, was always: if ctx.identity.emailVerified`},
+		{name: "a second factor is not needed any more", old: []string{"expression: ctx.isAuthenticated, actions: [create, read]", "expression: ctx.isAuthenticated && ctx.secondFactor, actions: [create, read]",
+			"order.owner == ctx.identity, actions: [get, list]", "order.owner == ctx.identity && ctx.signedInWithin(\"5 minutes\"), actions: [get, list]"}, want: `
+			widening | getOrder: authenticated | with the rule: order.owner == ctx.identity
+			breaking | getOrder: authenticated | without the rule: order.owner == ctx.identity && ctx.signedInWithin("5 minutes")
+			widening | listOrders: authenticated, Workshop | with the rule: order.owner == ctx.identity
+			breaking | listOrders: authenticated, Workshop | without the rule: order.owner == ctx.identity && ctx.signedInWithin("5 minutes")
+			widening | createOrder, count: authenticated, Workshop | always, was depends`},
+		{name: "a second factor is needed", new: []string{"expression: ctx.isAuthenticated, actions: [create, read]", "expression: ctx.isAuthenticated && ctx.secondFactor, actions: [create, read]"}, want: `
+			breaking | createOrder, count: authenticated, Workshop | depends, was always: if ctx.isAuthenticated && ctx.secondFactor`},
 		{name: "a rule more", new: []string{"@permission(roles: [Workshop], actions: [get])", "@permission(roles: [Workshop], actions: [get]) @permission(expression: order.rush && ctx.isAuthenticated, actions: [get])"}, want: `
 			widening | getOrder: authenticated | with the rule: order.rush && ctx.isAuthenticated`},
 		{name: "a rule less", old: []string{"@permission(roles: [Workshop], actions: [get])", "@permission(roles: [Workshop], actions: [get]) @permission(expression: order.rush && ctx.isAuthenticated, actions: [get])"}, want: `

@@ -24,6 +24,7 @@ type Request struct {
 	Headers map[string]string // by snake form
 	Env     map[string]string
 	Secrets map[string]string
+	Token   string // what the caller's access token would tell, as platform.token has it; empty means nothing
 	Row     string // the id of a row to explain instead of the one that the inputs find; empty means none
 }
 
@@ -170,7 +171,7 @@ func (c *call) enter(e *Explanation) error {
 		if err := c.findCaller(e); err != nil {
 			return err
 		}
-		bound["identityId"] = e.Caller.ID
+		bound["identityId"], bound["token"] = e.Caller.ID, c.request.Token
 	}
 	text, err := json.Marshal(bound)
 	if err != nil {

@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/tools/txtar"
 
+	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
@@ -118,6 +120,8 @@ func explained(t *testing.T, conn *pgx.Conn, s *model.Schema, call string) strin
 			r.Input = json.RawMessage(value)
 		case "row":
 			r.Row = value
+		case "shown":
+			r.Token = auth.TokenText(time.Now(), "", auth.Shown{At: time.Now().Unix(), Methods: strings.Fields(value)})
 		case "header":
 			name, value, _ := strings.Cut(value, "=")
 			r.Headers[name] = value

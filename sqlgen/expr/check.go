@@ -407,6 +407,9 @@ func (c *checker) operand(e syntax.Expr) Node {
 	case *syntax.Negative:
 		return c.negative(e)
 	case *syntax.Call:
+		if e.Name.Name == syntax.SignedInWithin {
+			return c.signedInWithin(e)
+		}
 		return c.aggregate(e)
 	case *syntax.BadExpr:
 		return nil

@@ -81,6 +81,12 @@ const (
 	//	@where(SUM(order.items.price) > 1)
 	BadAggregate syntax.Code = "BadAggregate"
 
+	// SecondFactorPlace: what the caller has shown to sign in is named elsewhere than in
+	// rules and roles, or with what is no positive duration.
+	//
+	//	@where(ctx.secondFactor)
+	SecondFactorPlace syntax.Code = "SecondFactorPlace"
+
 	// ComputedType: a computed field has a type that is not computed, or its value passes
 	// a to-many outside of an aggregate.
 	//

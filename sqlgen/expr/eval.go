@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -30,6 +31,9 @@ type Call struct {
 	Headers  map[string]string
 	Env      map[string]string
 	Secrets  map[string]string
+
+	HasSecondFactor bool           // whether the caller's session has shown one
+	SignedIn        *time.Duration // how long before the call it showed a credential; nil without a session
 }
 
 // Holds tells whether all @wheres of a call or arm hold of its row: they are
@@ -404,6 +408,10 @@ func (e *evaluator) path(p *Path) evaluated {
 		return evaluated{value: e.call.Env[p.Name]}
 	case RootSecret:
 		return evaluated{value: e.call.Secrets[p.Name]}
+	case RootSecondFactor:
+		return evaluated{value: e.call.HasSecondFactor}
+	case RootSignedInWithin:
+		return evaluated{value: e.call.SignedIn != nil && *e.call.SignedIn < within(p.Name)}
 	}
 	relations, field := p.Steps, Step(nil)
 	if p.typ.Kind != Model {

@@ -304,11 +304,20 @@ func pathText(variable string, p *Path) string {
 
 // ctxParts returns the parts of ctx.
 func ctxParts() []string {
-	return []string{"identity", "isAuthenticated", "now", "headers", "env", "secrets"}
+	return []string{"identity", "isAuthenticated", "secondFactor", "signedInWithin", "now", "headers", "env", "secrets"}
 }
 
 // joined joins names for a sentence.
 func joined(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// secondFactorPlace says where what the caller has shown can be named.
+func secondFactorPlace(name string) string {
+	return name + " can be named only in @permission and in the expression of a role"
+}
+
+func signedInWithinForm() string {
+	return `ctx.signedInWithin takes how long ago the caller has shown a credential at most: ctx.signedInWithin("5 minutes"), in seconds, minutes, hours or days`
 }

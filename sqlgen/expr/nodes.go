@@ -67,6 +67,8 @@ const (
 	RootHeader                          // ctx.headers.Name, no steps; Name is set
 	RootEnv                             // ctx.env.NAME, no steps; Name is set
 	RootSecret                          // ctx.secrets.NAME, no steps; Name is set
+	RootSecondFactor                    // ctx.secondFactor, no steps
+	RootSignedInWithin                  // ctx.signedInWithin(…), no steps; Name is the literal
 )
 
 // Step is a field that a path passes or ends in. Package schema's *Field is the
@@ -93,7 +95,7 @@ type Input interface {
 // means that whole row and has the type of its model.
 type Path struct {
 	Root  Root
-	Name  string // RootHeader (snake form), RootEnv, RootSecret
+	Name  string // RootHeader (snake form), RootEnv, RootSecret, RootSignedInWithin
 	Input Input  // RootInput
 	Steps []Step
 	base

@@ -2,6 +2,9 @@ package expr
 
 import (
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -185,6 +188,14 @@ func (c *checker) ctxPath(p *syntax.Path) Node {
 		return c.ctxEntry(p, RootEnv, c.scope.EnvNames())
 	case "secrets":
 		return c.ctxEntry(p, RootSecret, c.scope.SecretNames())
+	case "secondFactor":
+		if !c.seesSession(p.Span(), p.String()) {
+			return nil
+		}
+		return c.ctxValue(p, RootSecondFactor, Type{Kind: Boolean})
+	case "signedInWithin":
+		c.add(p.Span(), SecondFactorPlace, signedInWithinForm())
+		return nil
 	}
 	c.add(part.Span(), UnknownName, unknownCtx(part.Name))
 	return nil
@@ -205,6 +216,41 @@ func (c *checker) ctxValue(p *syntax.Path, root Root, typ Type) Node {
 		return nil
 	}
 	return newPath(Path{Root: root}, typ, p.Span())
+}
+
+// seesSession checks that what the caller has shown to sign in can be named here.
+func (c *checker) seesSession(span syntax.Span, name string) bool {
+	switch c.scope.Place() {
+	case ActionRule, ModelRule, RoleRule:
+		return true
+	}
+	c.add(span, SecondFactorPlace, secondFactorPlace(name))
+	return false
+}
+
+// signedInWithin checks the call of the function.
+func (c *checker) signedInWithin(e *syntax.Call) Node {
+	if !c.seesSession(e.Span(), e.Name.Name) {
+		return nil
+	}
+	if len(e.Args) == 1 {
+		if text, ok := e.Args[0].(*syntax.String); ok && within(text.Value) > 0 {
+			return newPath(Path{Root: RootSignedInWithin, Name: text.Value}, Type{Kind: Boolean}, e.Span())
+		}
+	}
+	c.add(e.Span(), SecondFactorPlace, signedInWithinForm())
+	return nil
+}
+
+// within reads an amount and a unit of time; 0 for anything else.
+func within(text string) time.Duration {
+	amount, unit, _ := strings.Cut(text, " ")
+	n, err := strconv.ParseUint(amount, 10, 16)
+	if err != nil || amount[0] == '0' || amount[0] == '+' {
+		return 0
+	}
+	units := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
+	return time.Duration(n) * units[strings.TrimSuffix(unit, "s")]
 }
 
 // ctxEntry resolves a header, or one of the names that the configuration

@@ -62,7 +62,12 @@ type Mentioned struct {
 	Headers         []string // snake form
 	Env             []string
 	Secrets         []string
+	SecondFactor    bool
+	SignedInWithin  bool
 }
+
+// Session tells whether they mention what the caller has shown to sign in.
+func (m Mentioned) Session() bool { return m.SecondFactor || m.SignedInWithin }
 
 // Mentions returns the things that the expressions mention.
 func Mentions(nodes ...Node) Mentioned {
@@ -85,6 +90,10 @@ func Mentions(nodes ...Node) Mentioned {
 			m.Env = appendNew(m.Env, p.Name)
 		case RootSecret:
 			m.Secrets = appendNew(m.Secrets, p.Name)
+		case RootSecondFactor:
+			m.SecondFactor = true
+		case RootSignedInWithin:
+			m.SignedInWithin = true
 		}
 	}
 	return m

@@ -209,7 +209,7 @@ func create(t *testing.T, tx pgx.Tx, w *world, a *model.Action, body string) str
 	switch {
 	case err == nil:
 		return "admitted"
-	case errors.As(err, &raised) && (raised.Code == "SP403" || raised.Code == "42501"):
+	case errors.As(err, &raised) && (raised.Code == "SP403" || raised.Code == "SP405" || raised.Code == "42501"):
 		return "refused"
 	case errors.As(err, &raised) && raised.Code == "23505":
 		return "conflict"

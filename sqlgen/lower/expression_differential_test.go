@@ -176,6 +176,11 @@ func (lab *laboratory) randomSubjects(r random) []*subject {
 				row = nil // cannot be named
 			}
 			g := newGenerator(r, lab.schema, row, inputs, place == validateOfModel)
+			if place == ruleOfAction {
+				for _, text := range []string{"ctx.secondFactor", `ctx.signedInWithin("5 minutes")`} {
+					g.add(candidate{text: text, typ: expr.Type{Kind: expr.Boolean}})
+				}
+			}
 			for range place.share() {
 				s := &subject{place: place, model: m.name, terms: []*term{g.expression()}}
 				if place == whereOfAction && r.chance(30) {

@@ -315,7 +315,7 @@ func (lab *laboratory) set(t testing.TB, tx pgx.Tx, w *world) {
 		header = "=" + text
 	}
 	for _, setting := range [][2]string{
-		{"identity_id", w.identity}, {"headers.x_team", header}, {"env.REGION", w.texts["env"]}, {"secrets.KEY", w.texts["secret"]},
+		{"identity_id", w.identity}, {"token", w.token()}, {"headers.x_team", header}, {"env.REGION", w.texts["env"]}, {"secrets.KEY", w.texts["secret"]},
 	} {
 		script += "select set_config('sternpost." + setting[0] + "', " + pg.Quote(setting[1]) + ", true);\n"
 	}

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower/value"
@@ -214,6 +216,8 @@ type world struct {
 	now      string
 	inputs   map[string]any
 	texts    map[string]string // the header, environment value and secret
+	shown    *time.Duration    // how long ago the caller showed a credential; nil means a machine or nobody
+	isSecond bool              // whether that was a second factor
 }
 
 // testRow is a row.
@@ -255,6 +259,18 @@ func (w *world) headers() map[string]string {
 	return sent
 }
 
+// token is what the access token of the call tells.
+func (w *world) token() string {
+	if w.shown == nil {
+		return ""
+	}
+	shown := auth.Shown{At: time.Now().Add(-*w.shown).Unix()}
+	if w.isSecond {
+		shown.Methods = []string{"mfa"}
+	}
+	return auth.TokenText(time.Now(), "", shown)
+}
+
 // call is the world as seen from one of its rows, nil for none.
 func (w *world) call(row *testRow) expr.Call {
 	c := expr.Call{
@@ -267,6 +283,7 @@ func (w *world) call(row *testRow) expr.Call {
 	if row != nil {
 		c.Row = row
 	}
+	c.HasSecondFactor, c.SignedIn = w.isSecond, w.shown
 	for _, r := range w.rows["Identity"] {
 		if r.ID() == w.identity {
 			c.Identity = r
@@ -308,6 +325,10 @@ func randomWorld(r random, s *model.Schema, inputs []*model.Input, isWhole bool)
 	}
 	if n := r.IntN(counts["Identity"] + 1); n > 0 {
 		w.identity = fmt.Sprint("x", n)
+		if r.chance(80) {
+			ago := pick(r, []time.Duration{time.Minute, time.Hour})
+			w.shown, w.isSecond = &ago, r.chance(50)
+		}
 	}
 	for _, in := range inputs {
 		switch {
@@ -469,7 +490,7 @@ func (w *world) without(gone *testRow) *world {
 		}
 	})
 	if !slices.ContainsFunc(smaller.rows["Identity"], func(r *testRow) bool { return r.ID() == w.identity }) {
-		smaller.identity = ""
+		smaller.identity, smaller.shown, smaller.isSecond = "", nil, false
 	}
 	return &smaller
 }

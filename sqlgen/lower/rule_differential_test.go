@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -31,6 +32,15 @@ func TestRuleDifferential(t *testing.T) {
 			if n := outcomes[string(kind)+" "+outcome]; n < 40 && !t.Failed() {
 				t.Errorf("a %s was %s only %d times: this shows little", kind, outcome, n)
 			}
+		}
+	}
+	for _, needs := range []string{"secondFactor", "recentSignIn"} {
+		n := 0
+		for _, kind := range []model.Kind{model.Get, model.Update, model.Delete} {
+			n += outcomes[string(kind)+` asked {"needs": "`+needs+`"}`]
+		}
+		if n == 0 && !t.Failed() {
+			t.Errorf("no call asked for %s", needs)
 		}
 	}
 }
@@ -101,7 +111,15 @@ func verdict(call expr.Call, a *model.Action, isThere bool) string {
 	rule := a.Rules[0].Expression
 	switch {
 	case expr.Early(call, rule) == expr.False:
-		return "refused"
+		raised := call
+		raised.HasSecondFactor, raised.SignedIn = true, new(time.Duration)
+		switch {
+		case call.SignedIn == nil || expr.Early(raised, rule) == expr.False:
+			return "refused"
+		case expr.Mentions(rule).SecondFactor && !call.HasSecondFactor:
+			return `asked {"needs": "secondFactor"}`
+		}
+		return `asked {"needs": "recentSignIn"}`
 	case !isThere:
 		return "missing"
 	case expr.Admits(call, rule):
@@ -146,6 +164,8 @@ func decide(t *testing.T, tx pgx.Tx, w *world, a *model.Action, row *testRow) st
 	switch {
 	case errors.As(err, &raised) && raised.Code == "SP403":
 		return "refused"
+	case errors.As(err, &raised) && raised.Code == "SP405":
+		return "asked " + raised.Detail
 	case errors.As(err, &raised) && raised.Code == "SP404", err == nil && answer == "null":
 		return "missing"
 	case errors.As(err, &raised) && strings.HasPrefix(raised.Code, "23"), err == nil: // it came to the write

@@ -89,7 +89,7 @@ func (x *index) variable(modelName string) []*symbol {
 func (x *index) contextSymbol() *symbol {
 	ctx := wordSymbols(contextWords.only("ctx"), classKeyword)[0]
 	ctx.next = func() []*symbol {
-		members := []string{"identity Identity?", "isAuthenticated Boolean", "now Timestamp", "headers"}
+		members := []string{"identity Identity?", "isAuthenticated Boolean", "secondFactor Boolean", "signedInWithin Boolean", "now Timestamp", "headers"}
 		if len(x.config.Environment) > 0 {
 			members = append(members, "env")
 		}

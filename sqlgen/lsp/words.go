@@ -162,6 +162,8 @@ var contextWords = words{
 	{name: "ctx", text: "The call: its caller, time and headers."},
 	{name: "identity", text: "The caller's Identity; null if the caller is anonymous."},
 	{name: "isAuthenticated", text: "Whether the caller is known."},
+	{name: "secondFactor", text: "Whether the caller's session has shown a second factor. In rules and roles only."},
+	{name: "signedInWithin", text: "Whether the caller has shown a credential within that time: `ctx.signedInWithin(\"5 minutes\")`. In rules and roles only."},
 	{name: "now", text: "The start of the call."},
 	{name: "headers", text: "The headers of the request, by name: `ctx.headers.userAgent`."},
 	{name: "env", text: "The environment values that `sternpost.yaml` declares."},

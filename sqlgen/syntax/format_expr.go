@@ -50,7 +50,7 @@ func (f *formatter) expr(e Expr, indented bool) layout.Layout {
 	case *Negative:
 		return layout.Concat(f.token(), f.expr(e.Operand, indented))
 	case *Call:
-		return layout.Concat(f.token(), sequence(f, e.Args, func(arg Expr) layout.Layout { return f.expr(arg, false) }))
+		return layout.Concat(f.tokensTo(e.Name.span.End), sequence(f, e.Args, func(arg Expr) layout.Layout { return f.expr(arg, false) }))
 	case *Paren:
 		return sequence(f, []Expr{e.Inner}, func(inner Expr) layout.Layout { return f.expr(inner, false) })
 	case *List:

@@ -418,10 +418,11 @@ type Negative struct {
 	node
 }
 
-// Call is an aggregate.
+// Call is an aggregate or SignedInWithin.
 //
 //	NAME(path)
 //	NAMEIF(path, condition)
+//	ctx.signedInWithin("5 minutes")
 type Call struct {
 	Name *Ident
 	Args []Expr

@@ -146,7 +146,7 @@ func (p *parser) prefixed(sign string, hasOwn func(*Token) bool, operand func() 
 	return e
 }
 
-// Primary = Path | Literal | List | "(" Expr ")" | Name "(" Expr [ "," Expr ] ")" ;
+// Primary = Path | Literal | List | "(" Expr ")" | Path "(" Expr [ "," Expr ] ")" ;
 // Literal = String | [ "-" ] Number | "true" | "false" | "null" ;
 func (p *parser) primary() Expr {
 	m := p.mark()
@@ -198,20 +198,20 @@ func (p *parser) primary() Expr {
 	}
 }
 
-// suffix parses the call of an aggregate, and refuses an index or any other call after e.
+// suffix parses the call of a function, and refuses an index or any other call after e.
 func (p *parser) suffix(m mark, e Expr) Expr {
 	for {
 		switch t := p.token(); {
 		case t.is("["):
 			p.failAt(t.Span, UnsupportedOperator, indexing())
-		case t.is("(") && isAggregate(e):
+		case t.is("(") && isFunction(e):
 			if p.depth >= maxNesting {
 				p.fail(nestedTooDeeply())
 				p.skipBalanced()
 				return &BadExpr{node: p.node(m)}
 			}
 			p.depth++
-			e = p.aggregate(m, e.(*Path).Steps[0])
+			e = p.call(m, &Ident{Name: e.(*Path).String(), node: e.(*Path).node})
 			p.depth--
 			continue
 		case t.is("("):
@@ -229,19 +229,22 @@ func (p *parser) suffix(m mark, e Expr) Expr {
 	}
 }
 
-// aggregate parses the text behind the name of an aggregate.
-func (p *parser) aggregate(m mark, name *Ident) Expr {
+// call parses the text behind the name of a function.
+func (p *parser) call(m mark, name *Ident) Expr {
 	call := &Call{Name: name}
 	p.list(brackets{closing: ")"}, func() { call.Args = append(call.Args, p.expr()) })
 	call.node = p.node(m)
 	return call
 }
 
-// isAggregate tells whether an expression is the name of an aggregate.
-func isAggregate(e Expr) bool {
+// isFunction tells whether an expression is the name of an aggregate, or SignedInWithin.
+func isFunction(e Expr) bool {
 	path, ok := e.(*Path)
-	return ok && len(path.Steps) == 1 && isAggregateName(path.Steps[0].Name)
+	return ok && (isAggregateName(path.String()) || path.String() == SignedInWithin)
 }
+
+// SignedInWithin is the function that takes how long ago the caller showed a credential at most.
+const SignedInWithin = "ctx.signedInWithin"
 
 func isAggregateName(name string) bool {
 	return slices.Contains(aggregates, strings.TrimSuffix(name, "IF"))

@@ -30,7 +30,7 @@ function shared() {
   const key = `sternpost ${baseUrl}`;
   const change = (members: object) => kept.set(key, JSON.stringify({ ...JSON.parse(some(kept.get(key))), ...members }));
   const read = () => JSON.parse(some(kept.get(key))) as { id: string; accessToken: string; refreshToken: string };
-  return { kept, paths, tab, change, read };
+  return { kept, storage, paths, tab, change, read };
 }
 
 const password = "correct horse canary";
@@ -104,6 +104,42 @@ await step("show a second factor, at sign-in and again", async () => {
   await early.removeAuthenticator();
   equal([await early.listFactors(), asked.length], [{ factors: [], recoveryCodes: 0 }, 0]);
   equal((await failure(client.listSessions())).code, "ERR_AUTHENTICATION_FAILED");
+});
+
+await step("show a second factor for a rule", async () => {
+  const asked: string[] = [];
+  const answers: (Credential | null)[] = [];
+  const username = "rule@example.com";
+  // No rule of this server asks for a second factor, so hireMechanic is refused here as such a rule refuses it.
+  const guarded = async (askCredential?: (request: CredentialRequest) => Promise<Credential | null>) => {
+    const { storage } = shared();
+    const client = createClient({
+      baseUrl,
+      storage,
+      ...(askCredential === undefined ? {} : { askCredential }),
+      fetch: async (input, init) => {
+        const claims = new Headers(init?.headers).get("Authorization")?.split(".")[1];
+        const isShown = claims !== undefined && Buffer.from(claims, "base64url").toString().includes('"amr":["mfa"]');
+        if (!String(input).endsWith("/hireMechanic") || isShown) return fetch(input, init);
+        return Response.json({ code: "ERR_SECOND_FACTOR", message: "the caller must show a credential again", data: { needs: "secondFactor" } }, { status: 403 });
+      },
+    });
+    await client.signIn({ username, password });
+    return client;
+  };
+  const ask = async (request: CredentialRequest) => {
+    asked.push(`${request.needs} ${request.error.code}`);
+    return some(answers.shift());
+  };
+  const [own, other, mute] = [await guarded(ask), await guarded(ask), await guarded()];
+  const { otpauthUrl } = await own.startAuthenticator();
+  await own.confirmAuthenticator({ code: codeOf(otpauthUrl, -1) });
+  equal([(await own.hireMechanic({ name: "Mo" })).name, asked], ["Mo", []]); // the session has just shown it
+  answers.push({ code: "x" }, { code: codeOf(otpauthUrl) });
+  equal((await other.hireMechanic({ name: "Ann" })).name, "Ann");
+  equal(asked, ["secondFactor ERR_SECOND_FACTOR", "secondFactor invalid_grant"]);
+  const refused = await failure(mute.hireMechanic({ name: "Max" }));
+  equal([refused.code, refused.status, refused.data?.needs], ["ERR_SECOND_FACTOR", 403, "secondFactor"]);
 });
 
 await step("be refused", async () => {

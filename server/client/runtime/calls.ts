@@ -2,7 +2,7 @@
 
 import { ServiceError, signInEnded } from "./errors.js";
 import { type CallOptions, type ClientOptions, type Repeatable, type ServiceRequest, persist, sendOnce } from "./requests.js";
-import { SignIns } from "./signin.js";
+import { type KeptSignIn, SignIns } from "./signin.js";
 import { unlessAborted, uniqueName } from "./surroundings.js";
 
 type Call<Input, Result> = (input?: Input, options?: CallOptions) => Promise<Result>;
@@ -114,15 +114,18 @@ class ServiceApi {
       if (signIn === null) return sendOnce<Result>(this.fetch, request);
       const send = (accessToken: string) =>
         sendOnce<Result>(this.fetch, { ...request, headers: { ...headers, Authorization: `Bearer ${accessToken}` } });
-      for (const seen = new Set<string>(); ; ) {
+      const { signIns } = this;
+      const remedies: Record<string, ((signIn: KeptSignIn, error: ServiceError) => Promise<KeptSignIn>)[]> = {
+        ERR_AUTHENTICATION_FAILED: [signIns.refresh],
+        ERR_SECOND_FACTOR: [signIns.refresh, signIns.raise], // the token may be older than what was shown
+      };
+      for (;;) {
         try {
           return await send(signIn.accessToken);
         } catch (error) {
-          if (!(error instanceof ServiceError) || seen.has(error.code)) throw error;
-          seen.add(error.code); // each is remedied once
-          if (error.code === "ERR_AUTHENTICATION_FAILED") signIn = await unlessAborted(this.signIns.refresh(signIn), signal);
-          else if (error.code === "ERR_SECOND_FACTOR") signIn = await unlessAborted(this.signIns.raise(signIn, error), signal);
-          else throw error;
+          const remedy = error instanceof ServiceError ? remedies[error.code]?.shift() : undefined;
+          if (remedy === undefined) throw error;
+          signIn = await unlessAborted(remedy.call(signIns, signIn, error as ServiceError), signal);
         }
       }
     });

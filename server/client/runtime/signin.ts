@@ -341,4 +341,4 @@ function withoutAnswer(url: string): string {
   return path + (kept.length === 0 ? "" : `?${kept.join("&")}`) + hash;
 }
 
-export { SignIns };
+export { type KeptSignIn, SignIns };

@@ -55,7 +55,8 @@ func (l *Lowering) BeginWith(a *model.Action, name, title string, volatility pg.
 
 // refuseEarly ends the call of a caller whom the rules refuse for every row.
 func (b *Builder) refuseEarly() {
-	b.Early = rule.Decider{Expression: b.expressionWithoutRow(value.RuleLogic)}.DecideEarly(b.Action.Rules)
+	decider := rule.Decider{Expression: b.expressionWithoutRow(value.RuleLogic)}
+	b.Early = decider.DecideEarly(b.Action.Rules)
 	if b.Action.Kind == model.List && !b.Action.Custom && b.JudgesRows() {
 		b.Early = rule.Early{Holds: b.Known(b.Early.Holds), Fails: b.Known(b.Early.Fails)}
 		b.Fn.Settings = append(b.Fn.Settings, pg.Setting{Name: "random_page_cost", Value: "1.1"})
@@ -67,9 +68,24 @@ func (b *Builder) refuseEarly() {
 		b.Step("No rule admits anyone.", b.End("platform.refuse"), b.returnNothing())
 		b.closed = true
 	default:
-		b.Step("", pg.IfThen(b.Early.Fails, b.End("platform.refuse")))
+		b.Step("", pg.IfThen(b.Early.Fails, append(b.askSession(decider), b.End("platform.refuse"))...))
 	}
 	b.bindInputs()
+}
+
+// askSession ends the call of a caller whom the rules would not refuse for every row with a second factor, shown now.
+func (b *Builder) askSession(d rule.Decider) []pg.Statement {
+	read := expr.Mentions(value.ExpressionsOfRules(b.Action.Rules)...)
+	if !read.Session() {
+		return nil
+	}
+	d.IsRaised = true
+	needs := pg.Expr(pg.Str("recentSignIn"))
+	if read.SecondFactor {
+		needs = &pg.Case{Whens: []pg.When{{Condition: pg.Negate(pg.Fn("platform.second_factor")), Result: pg.Str("secondFactor")}}, Else: needs}
+	}
+	helps := pg.Negate(d.DecideEarly(b.Action.Rules).Fails)
+	return []pg.Statement{b.End("platform.ask_session", &pg.Case{Whens: []pg.When{{Condition: helps, Result: needs}}})}
 }
 
 // AnswersAgain tells whether the function of an action also answers a repetition under an idempotency key: it may refuse

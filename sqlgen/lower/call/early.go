@@ -21,13 +21,14 @@ func (l *Lowering) DecideFirst(a *model.Action) *pg.Function {
 	b.Fn.Comment = fmt.Sprintf("action %s of %s, decided early", a.Name, rule.OwnerOf(a))
 	b.Fn.Returns = "boolean"
 	isGiven := pg.IsNotNull(value.Input)
-	decided := rule.Decider{Expression: value.NewExpression(value.RuleLogic, value.InFunction, nil, b.InputValue), InputsKnown: isGiven}.DecideEarly(a.Rules)
+	decider := rule.Decider{Expression: value.NewExpression(value.RuleLogic, value.InFunction, nil, b.InputValue), InputsKnown: isGiven}
+	decided := decider.DecideEarly(a.Rules)
 	if pg.IsTrue(decided.Fails) {
 		b.Step("No rule admits anyone.", &pg.Return{Value: pg.False()})
 		return b.Finish()
 	}
 	if !pg.IsFalse(decided.Fails) {
-		b.Step("", pg.IfThen(decided.Fails, &pg.Return{Value: pg.False()}))
+		b.Step("", pg.IfThen(decided.Fails, append(b.askSession(decider), &pg.Return{Value: pg.False()})...))
 	}
 	if before := len(b.Fn.Body); len(a.Validations) > 0 {
 		b.validate()

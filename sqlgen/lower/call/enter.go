@@ -140,7 +140,7 @@ func (b *Builder) entered() []*pg.Variable {
 	if b.tellsCaller || b.Action.IsLogged || read.Identity || read.IsAuthenticated || namesRoles(b.Action.Rules) {
 		set("identity_id", b.callerID())
 	}
-	if b.tellsCaller || namesRoles(b.Action.Rules) {
+	if b.tellsCaller || namesRoles(b.Action.Rules) || read.Session() {
 		set("token", b.token())
 	}
 	if b.Action.IsLogged && !b.NoPolicies { // for the record of what it writes

@@ -37,6 +37,7 @@ const (
 type Expression struct {
 	Logic     Logic
 	Site      Site
+	IsRaised  bool        // whether the caller counts as one who has just shown a second factor
 	Row       *TableAlias // nil where there is none
 	input     func(expr.Input) pg.Expr
 	Caller    pg.Expr // the caller's id as a function has it at hand; nil means that every use reads its setting
@@ -144,6 +145,8 @@ func IsExact(e pg.Expr) bool {
 		return e.Op == "is distinct from" || e.Op == "is not distinct from" || isSet(e.Left) && isSet(e.Right)
 	case *pg.In:
 		return isSet(e.Value) && allSet(e.List)
+	case *pg.Call, *pg.Subquery:
+		return isSet(e)
 	}
 	return false
 }
@@ -159,7 +162,7 @@ func isSet(e pg.Expr) bool {
 		return isSet(e.Value)
 	case *pg.Call:
 		switch e.Name {
-		case "now", "platform.environment", "platform.secret":
+		case "now", "platform.environment", "platform.secret", "platform.second_factor", "platform.signed_in_within":
 			return true
 		}
 	case *pg.Subquery:

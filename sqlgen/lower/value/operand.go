@@ -81,6 +81,9 @@ func (x Expression) path(p *expr.Path) Operand {
 	case expr.RootSecret:
 		o.Value = x.setting("platform.secret", p.Name)
 		return o
+	case expr.RootSecondFactor, expr.RootSignedInWithin:
+		o.Value = x.session(p)
+		return o
 	}
 
 	if x.Outer != nil && p.Root == expr.RootRow {
@@ -121,6 +124,17 @@ func (x Expression) path(p *expr.Path) Operand {
 		}
 	}
 	return o
+}
+
+// session tells what the caller has shown to sign in.
+func (x Expression) session(p *expr.Path) pg.Expr {
+	if x.IsRaised {
+		return pg.True()
+	}
+	if p.Root == expr.RootSecondFactor {
+		return Settled(pg.Fn("platform.second_factor"), x.Site)
+	}
+	return Settled(pg.Fn("platform.signed_in_within", pg.Str(p.Name)), x.Site)
 }
 
 // setting reads a setting of the call.
