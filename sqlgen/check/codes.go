@@ -424,6 +424,12 @@ const (
 	//	model Order { @on([create], Greet) }
 	UnknownSubscriber syntax.Code = "UnknownSubscriber"
 
+	// TwoSubscribers: a subscriber has both code and an address in the configuration.
+	//
+	//	subscribers:
+	//	  code: {url: "https://example.com/hook"}
+	TwoSubscribers syntax.Code = "TwoSubscribers"
+
 	// BadEvent: an @on says of no writes, has fields without update or without column, or a
 	// condition that reads more than the row.
 	//

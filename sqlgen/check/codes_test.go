@@ -71,8 +71,8 @@ func TestCodeExamples(t *testing.T) {
 				p.sources = nil
 			case ProviderProvesAny:
 				p.config = &syntax.Source{Name: "sternpost.yaml", Text: []byte("auth: {providers: [{name: a, emailDomains: [staff.example]}, {name: b}]}")}
-			case BadConfig:
-				source.Text = nil
+			case BadConfig, TwoSubscribers:
+				source.Text = []byte("model Order { @on([create], code) }")
 				p.config = &syntax.Source{Name: "sternpost.yaml", Text: []byte(c.example)}
 			}
 			_, errs := p.check()
@@ -106,7 +106,7 @@ UnusedInput DuplicateInput BuiltInTimestamp NotPinned UncoveredField BadLink Ide
 NothingToWrite NothingToAllow SetTarget SetConflict SetReadsNewRow SetManyValues OrderNotAllowed FacetNotAllowed BadEmbed BadSelect UnknownName
 UnknownEnumValue UnknownArm NotBoolean OperandTypes NestedComparison ListElement WriteOnlyField ListInput ManyInput
 BadAggregate ComputedType ComputedInput ComputedCycle ComputedNull BadSequence EmptyRule RuleActions UnknownRole BadRoleMember RoleExpression RowInRule NotOwnField FunctionFileMissing FunctionAttribute
-RowRuleWithoutRow NoArms UnionFieldType UnionActionKind ArmField UnknownSubscriber BadEvent UnknownJob UnknownModel UnknownAction DuplicateApiModel
+RowRuleWithoutRow NoArms UnionFieldType UnionActionKind ArmField UnknownSubscriber TwoSubscribers BadEvent UnknownJob UnknownModel UnknownAction DuplicateApiModel
 RequiredVirtualSide IndependentToOnes RedundantIndex ComputedBothWays MissingIndex SlowRule NoRule EmbedWidens FilterWidens ComputedWidens NestedWidens LinkWidens UnionWidens HiddenCompared CursorWidens
 UncheckedInline ProviderProvesAny NothingExposed`
 

@@ -38,6 +38,10 @@ func ReadConfig(src *syntax.Source, errs *syntax.Errors) *model.Config {
 	config.Secrets = r.names(root, "secrets")
 	config.Claims = r.claims(root)
 	config.ProvesAny = r.provesAny(root)
+	subscribers, _ := entries(r.section(root, "subscribers"))
+	for _, s := range subscribers {
+		config.Webhooks = append(config.Webhooks, model.Webhook{Name: s.Key.GetToken().Value, Span: r.span(s.Key.GetToken())})
+	}
 	config.Incomplete = len(*errs) > before
 	return config
 }

@@ -18,6 +18,13 @@ func (c *checker) checkEvents() {
 			}
 		}
 	}
+	for _, s := range c.schema.Subscribers {
+		for _, webhook := range c.schema.Config.Webhooks {
+			if s.IsCode && s.Name == webhook.Name {
+				c.report(TwoSubscribers, webhook.Span, twoSubscribers(s.Name))
+			}
+		}
+	}
 	for _, named := range c.jobNames {
 		if !slices.ContainsFunc(c.schema.Subscribers, func(s *model.Subscriber) bool { return s.Name == named.Name }) && !c.brokenEvents {
 			c.report(UnknownJob, named.Span(), unknownJob(named.Name, syntax.Suggest(named.Name, c.subscriberNames())))

@@ -919,6 +919,10 @@ func unknownSubscriber(name string) string {
 	return fmt.Sprintf("%s cannot be a subscriber: its name is in lower camel case, as that of an action", name)
 }
 
+func twoSubscribers(name string) string {
+	return fmt.Sprintf("%s is code, in functions/%[1]s.sql, and a webhook here: remove one of them", name)
+}
+
 func subscriberClash(name string) string {
 	return fmt.Sprintf("%s is an action: the code of both would be functions/%s.sql", name, name)
 }

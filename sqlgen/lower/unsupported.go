@@ -22,11 +22,6 @@ func Unsupported(s *model.Schema, errs *syntax.Errors) {
 	for _, a := range s.Actions {
 		u.action(a)
 	}
-	for _, s := range s.Subscribers {
-		if !s.IsCode {
-			u.refuse(s.Span, "a webhook, which a subscriber is without a file functions/"+s.Name+".sql,")
-		}
-	}
 }
 
 type refusal struct {

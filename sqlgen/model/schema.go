@@ -69,8 +69,15 @@ type Config struct {
 	Secrets         []string
 	Claims          []Claim
 	ProvesAny       bool // whether one of several providers names no domains of the addresses that it proves
+	Webhooks        []Webhook
 
 	Incomplete bool // whether a name is missing because its entry is in error
+}
+
+// Webhook is one entry of subscribers: its address is the server's matter.
+type Webhook struct {
+	Name string
+	Span syntax.Span
 }
 
 // Claim is one entry of auth.claims: a field that it adds to Identity.
