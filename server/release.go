@@ -337,6 +337,7 @@ func (s *Server) build(installed answer.Release, m *release.Manifest) (r *served
 		r.apis[declared.Path] = exposed
 	}
 
+	faults = append(faults, s.subscriberFaults(m)...)
 	for _, name := range s.config.MCP.APIs {
 		if !slices.ContainsFunc(m.APIs, func(a release.API) bool { return a.Name == name }) {
 			faults = append(faults, fmt.Sprintf("mcp.apis: there is no api %s", name))
@@ -423,6 +424,24 @@ func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *r
 		}
 	}
 	return built, nil
+}
+
+// subscriberFaults says which webhooks have no address here, and which subscribers have both an address and code.
+func (s *Server) subscriberFaults(m *release.Manifest) (faults []string) {
+	for _, subscriber := range m.Subscribers {
+		name := subscriber.Name
+		at := slices.IndexFunc(s.config.Subscribers, func(c config.Subscriber) bool { return c.Name == name })
+		switch {
+		case subscriber.Run != "" && at >= 0:
+			faults = append(faults, fmt.Sprintf("subscriber %s has code, and an address in the configuration: remove subscribers.%[1]s (TwoSubscribers)", name))
+		case subscriber.Run != "":
+		case at < 0:
+			faults = append(faults, fmt.Sprintf("subscriber %s has no code, so it is a webhook, and has no address: set subscribers.%[1]s.url", name))
+		case s.config.Subscribers[at].Secret == nil:
+			faults = append(faults, fmt.Sprintf("webhook %s has no secret: set %s, or subscribers.%[1]s.secret", name, config.SubscriberVariable(name)))
+		}
+	}
+	return faults
 }
 
 // unset names settings that an action needs and the configuration lacks.

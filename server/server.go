@@ -217,9 +217,10 @@ func (s *Server) begin() (end func()) {
 func (s *Server) newQueues(sender mailroom.Sender) (err error) {
 	options := queue.Options{DB: s.db, IsServed: s.isTidied, Process: s.process.Load, Log: s.log}
 	s.events = events.New(events.Options{
-		DB: s.db, IsServed: s.isTidied, Release: s.release, Timeout: s.config.Jobs.Timeout, Keep: s.config.Changes.Keep, Registry: s.telemetry.Registry, Log: s.log,
+		DB: s.db, IsServed: s.isTidied, Release: s.release, Timeout: s.config.Jobs.Timeout, Keep: s.config.Changes.Keep,
+		Webhooks: s.config.Subscribers, Process: s.process.Load, Registry: s.telemetry.Registry, Log: s.log,
 	})
-	s.queues = append(s.queues, queue.New(options, s.events.Retries()))
+	s.queues = append(s.queues, s.events.Queues(options)...)
 	for _, kind := range s.files.Deletions() {
 		s.queues = append(s.queues, queue.New(options, kind))
 	}
@@ -355,7 +356,11 @@ func (s *Server) Run(ctx context.Context) error {
 
 	go s.db.Watch(background)
 	go s.sweep(background)
-	go s.events.Run(background)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		s.events.Run(background)
+	}()
 	for _, q := range s.queues {
 		go q.Run(background)
 	}
@@ -392,6 +397,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.stop()
 	stopBackground()
 	<-followed
+	<-read
 	_ = admin.Close()
 	s.db.Close()
 	end, cancel := context.WithTimeout(context.Background(), database.CancelTimeout)

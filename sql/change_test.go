@@ -273,7 +273,8 @@ func TestChangeRights(t *testing.T) {
 			}
 		}
 		for _, function := range values[string](t, owner, `
-			select oid::regprocedure::text from pg_proc where pronamespace = 'platform'::regnamespace and proname in ('events_run', 'event_retry', 'events_give_up', 'events_tend', 'events_waiting')`) {
+			select oid::regprocedure::text from pg_proc where pronamespace = 'platform'::regnamespace and proname in ('events_run', 'event_retry', 'events_give_up', 'events_tend', 'events_waiting',
+				'events_lease', 'events_settle', 'events_stop', 'events_resume', 'events_state', 'events_list', 'events_mend', 'events_replay')`) {
 			if value[bool](t, owner, `select has_function_privilege($1, $2, 'execute')`, name, function) != (name == role.Server) {
 				t.Errorf("%s may execute %s, or the server may not", name, function)
 			}

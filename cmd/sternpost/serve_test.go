@@ -140,12 +140,23 @@ func TestServe(t *testing.T) {
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": noteSchema})
+	told := files(t, map[string]string{
+		"schema.stern":        strings.Replace(noteSchema, "@permission", "@on([create], tellShop)\n  @on([create], greet)\n  @permission", 1),
+		"functions/greet.sql": "create function functions.greet(event jsonb) returns void language sql volatile security invoker as 'select'",
+	})
+	const secret = "secret: whsec_Y2FuYXJ5IGtleSBvZiBhIHdlYmhvb2shIQ=="
 	tests := []struct {
 		name  string
 		login func(*pgtest.DB) string
 		sql   string
+		hooks string // instead of a schema without subscribers
 		want  []string
 	}{
+		{name: "a webhook without address", login: (*pgtest.DB).ServerURL, hooks: "{}", want: []string{"set subscribers.tellShop.url"}},
+		{name: "a webhook without secret", login: (*pgtest.DB).ServerURL, hooks: "{tellShop: {url: https://shop.example.com/}}",
+			want: []string{"set SUBSCRIBER_SECRET_TELL_SHOP"}},
+		{name: "a webhook with code", login: (*pgtest.DB).ServerURL, hooks: "{greet: {url: https://shop.example.com/, " + secret + "}}", want: []string{"TwoSubscribers"}},
+
 		{name: "as a superuser", login: (*pgtest.DB).SuperuserURL, want: []string{"is a superuser", "in role sternpost_server"}},
 		{name: "as the owner", login: (*pgtest.DB).OwnerURL, want: []string{"may create", "in role sternpost_server"}},
 		{name: "with a right on a table", login: (*pgtest.DB).ServerURL, sql: "grant select on app.note to sternpost_server",
@@ -156,13 +167,17 @@ func TestServeRefuses(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			db := built(t, dir)
+			project, settings := dir, t.TempDir()
+			if test.hooks != "" {
+				project, settings = told, files(t, map[string]string{"sternpost.yaml": "subscribers: " + test.hooks})
+			}
+			db := built(t, project)
 			if test.sql != "" {
 				if _, err := db.Superuser(t).Exec(t.Context(), test.sql); err != nil {
 					t.Fatal(err)
 				}
 			}
-			c := command{args: []string{"serve"}, env: production(t, test.login(db), program.FreePort(t))}
+			c := command{args: []string{"serve"}, dir: settings, env: production(t, test.login(db), program.FreePort(t))}
 			for _, want := range append(test.want, "cannot be served") {
 				c.expect(t, exitEnvironment, want)
 			}

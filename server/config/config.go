@@ -93,10 +93,11 @@ type Config struct {
 	Mail            mail.Options      // without host no mail is sent
 	MailFolder      string            // of the project's templates; it may be missing
 
-	Jobs    Jobs
-	Changes Changes
-	Storage Storage
-	Uploads Uploads
+	Jobs        Jobs
+	Subscribers []Subscriber // the webhooks
+	Changes     Changes
+	Storage     Storage
+	Uploads     Uploads
 
 	// Environ holds the values of the names that a release reads as ctx.env and
 	// ctx.secrets, in the form of os.Environ.
@@ -171,11 +172,13 @@ func Load(source Source) (Config, error) {
 	problems = append(problems, c.set(mode, found)...)
 	providers, more := readProviders(file.objects["auth.providers"], mode, source.Env)
 	problems = append(problems, more...)
+	subscribers, more := readSubscribers(file.objects["subscribers"], mode, source.Env)
+	problems = append(problems, more...)
 	if len(problems) > 0 {
 		return Config{}, errors.Join(problems...)
 	}
 
-	c.Providers = providers
+	c.Providers, c.Subscribers = providers, subscribers
 	c.Environ = slices.Clone(source.Env)
 	if c.Name == "" {
 		c.Name = source.folderName()
@@ -187,6 +190,10 @@ func Load(source Source) (Config, error) {
 
 // set sets each setting to its given value, or else to the default of the mode.
 func (c *Config) set(mode Mode, found func(*setting[Config]) (given, bool)) []error {
+	return setAll(settings, c, mode, found)
+}
+
+func setAll[C any](settings []setting[C], c *C, mode Mode, found func(*setting[C]) (given, bool)) []error {
 	var problems []error
 	for i := range settings {
 		s := &settings[i]

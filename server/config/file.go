@@ -21,9 +21,10 @@ type configFile struct {
 	problems []error
 }
 
-// object is one of a list of objects.
+// object is one of several objects.
 type object struct {
-	place  given // without texts
+	name   string // empty in a list
+	place  given  // without texts
 	values map[string]given
 }
 
@@ -57,6 +58,8 @@ func CheckFile(path string) ([]*FileError, error) {
 	var c Config
 	problems = append(problems, c.set(mode, found)...)
 	_, more := readProviders(file.objects["auth.providers"], mode, nil)
+	problems = append(problems, more...)
+	_, more = readSubscribers(file.objects["subscribers"], mode, nil)
 	problems = append(problems, more...)
 	if len(problems) == 0 {
 		problems = file.conflicts(&c)
@@ -183,7 +186,14 @@ func (f *configFile) setting(s *setting[Config], m *ast.MappingValueNode) {
 	if s.ofSchema {
 		return
 	}
-	if s.members != nil {
+	switch {
+	case s.isNamed:
+		for _, named := range f.membersOf(m.Value, s.key) {
+			name := named.Key.GetToken().Value
+			f.object(s, name, s.key+"."+name, f.at(named.Key), named.Value)
+		}
+		return
+	case s.members != nil:
 		f.list(s, m)
 		return
 	}
@@ -222,19 +232,24 @@ func (f *configFile) list(s *setting[Config], m *ast.MappingValueNode) {
 		return
 	}
 	for i, n := range list.Values {
-		o := object{place: f.at(n), values: map[string]given{}}
-		for _, m := range f.membersOf(n, fmt.Sprintf("%s[%d]", s.key, i)) {
-			name := m.Key.GetToken().Value
-			key := fmt.Sprintf("%s[%d].%s", s.key, i, name)
-			at := slices.IndexFunc(s.members, func(s setting[provider]) bool { return s.key == name })
-			if at < 0 {
-				f.refuse(m, key, "unknown setting: correct the name, or remove it")
-			} else if g, ok := f.given(key, s.members[at].isList, m); ok {
-				o.values[name] = g
-			}
-		}
-		f.objects[s.key] = append(f.objects[s.key], o)
+		f.object(s, "", fmt.Sprintf("%s[%d]", s.key, i), f.at(n), n)
 	}
+}
+
+// object reads one of several objects.
+func (f *configFile) object(s *setting[Config], name, path string, place given, n ast.Node) {
+	o := object{name: name, place: place, values: map[string]given{}}
+	for _, m := range f.membersOf(n, path) {
+		name := m.Key.GetToken().Value
+		key := path + "." + name
+		isList, isKnown := s.members[name]
+		if !isKnown {
+			f.refuse(m, key, "unknown setting: correct the name, or remove it")
+		} else if g, ok := f.given(key, isList, m); ok {
+			o.values[name] = g
+		}
+	}
+	f.objects[s.key] = append(f.objects[s.key], o)
 }
 
 // scalar returns the text of a plain value. Anchors, aliases and tags are not plain.

@@ -44,9 +44,13 @@ func readProviders(objects []object, mode Mode, env []string) ([]auth.ProviderOp
 		}
 		providers = append(providers, p)
 	}
+	var variables []string
+	for _, p := range providers {
+		variables = append(variables, "AUTH_PROVIDER_SECRET_"+strings.ToUpper(p.Name))
+	}
 	for i := range providers {
 		var err error
-		if providers[i].ClientSecret, err = readProviderSecret(providers[i].Name, providers, env); err != nil {
+		if providers[i].ClientSecret, err = readSecret(variables[i], variables, env); err != nil {
 			problems = append(problems, err)
 		}
 	}
@@ -88,11 +92,9 @@ func readProvider(o object, mode Mode) (auth.ProviderOptions, error) {
 	return p, nil
 }
 
-// readProviderSecret reads AUTH_PROVIDER_SECRET_<NAME>, or the file named by that
-// variable with _FILE, unless that is the variable of another provider. It is empty if
-// neither is set.
-func readProviderSecret(name string, providers []auth.ProviderOptions, env []string) (string, error) {
-	variable := func(name string) string { return "AUTH_PROVIDER_SECRET_" + strings.ToUpper(name) }
+// readSecret reads the variable of a secret, or the file named by that variable with _FILE, unless that is the variable
+// of another secret. It is empty if neither is set.
+func readSecret(variable string, all, env []string) (string, error) {
 	lookUp := func(name string) (value string) {
 		for _, v := range env {
 			if n, text, _ := strings.Cut(v, "="); n == name {
@@ -101,19 +103,19 @@ func readProviderSecret(name string, providers []auth.ProviderOptions, env []str
 		}
 		return value
 	}
-	value, path := lookUp(variable(name)), ""
-	if !slices.ContainsFunc(providers, func(p auth.ProviderOptions) bool { return variable(p.Name) == variable(name)+"_FILE" }) {
-		path = lookUp(variable(name) + "_FILE")
+	value, path := lookUp(variable), ""
+	if !slices.Contains(all, variable+"_FILE") {
+		path = lookUp(variable + "_FILE")
 	}
 	switch {
 	case path == "":
 		return value, nil
 	case value != "":
-		return "", fmt.Errorf("%s and %[1]s_FILE are both set: remove one of them", variable(name))
+		return "", fmt.Errorf("%s and %[1]s_FILE are both set: remove one of them", variable)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("%s_FILE: %w", variable(name), err)
+		return "", fmt.Errorf("%s_FILE: %w", variable, err)
 	}
 	return strings.TrimRight(string(content), "\r\n"), nil
 }

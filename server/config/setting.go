@@ -21,13 +21,14 @@ import (
 // setting is one key of a configuration, or of an object in it.
 type setting[C any] struct {
 	key         string
-	set         setter[C]           // nil for a list of objects
-	members     []setting[provider] // of the objects, in a list of objects
-	production  string              // the default; empty means none
-	development string              // the default in development
-	isList      bool                // several values; each is read separately
-	isSecret    bool                // may be given as a file; never shown
-	ofSchema    bool                // takes effect through the release: a server does not use its own value
+	set         setter[C]       // nil for objects
+	members     map[string]bool // of the objects: the keys, and whether each is a list
+	isNamed     bool            // the objects have names, instead of places in a list
+	production  string          // the default; empty means none
+	development string          // the default in development
+	isList      bool            // several values; each is read separately
+	isSecret    bool            // may be given as a file; never shown
+	ofSchema    bool            // takes effect through the release: a server does not use its own value
 }
 
 // setter reads the texts of a setting and stores the value. Its error is an *unfit.
@@ -127,7 +128,7 @@ var settings = []setting[Config]{
 	{key: "auth.redirectUrl", set: one(redirectURL, func(c *Config) *string { return &c.RedirectURL })},
 	{key: "auth.redirectUris", set: each(redirectURI, func(c *Config) *[]string { return &c.RedirectURIs }), isList: true},
 	{key: "auth.pkce", set: one(choice(auth.PKCEOptional, auth.PKCERequired, auth.PKCES256), func(c *Config) *auth.PKCE { return &c.PKCE }), production: "optional", development: "optional"},
-	{key: "auth.providers", isList: true, members: providerMembers},
+	{key: "auth.providers", isList: true, members: keysOf(providerMembers)},
 	{key: "auth.claims", ofSchema: true},
 	{key: "mail.from", set: one(mailAddress, func(c *Config) *string { return &c.Mail.From })},
 	{key: "mail.smtp.host", set: one(text, func(c *Config) *string { return &c.Mail.Host })},
@@ -137,6 +138,7 @@ var settings = []setting[Config]{
 	{key: "mail.smtp.tls", set: one(choice(mail.StartTLS, mail.ImplicitTLS, mail.NoTLS), func(c *Config) *mail.TLS { return &c.Mail.TLS }), production: "starttls", development: "starttls"},
 	{key: "environment", ofSchema: true},
 	{key: "secrets", ofSchema: true},
+	{key: "subscribers", isNamed: true, members: keysOf(subscriberMembers)},
 	{key: "changes.keep", set: one(secondsUpTo(60, 518400), func(c *Config) *time.Duration { return &c.Changes.Keep }), production: "259200", development: "259200"},
 	{key: "jobs.timeout", set: one(seconds(1), func(c *Config) *time.Duration { return &c.Jobs.Timeout }), production: "300", development: "300"},
 	{key: "storage.type", set: one(choice(S3, Disk, Local), func(c *Config) *StorageType { return &c.Storage.Type }), production: "s3", development: "local"},
@@ -155,6 +157,15 @@ var settings = []setting[Config]{
 	{key: "uploads.maxOutstandingAnonymous", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Uploads.MaxOutstandingAnonymous }), production: "20", development: "20"},
 }
 
+// keysOf returns the keys of settings, and whether each is a list.
+func keysOf[C any](settings []setting[C]) map[string]bool {
+	keys := map[string]bool{}
+	for _, s := range settings {
+		keys[s.key] = s.isList
+	}
+	return keys
+}
+
 // findSetting returns the setting of that key, or nil.
 func findSetting(key string) *setting[Config] {
 	i := slices.IndexFunc(settings, func(s setting[Config]) bool { return s.key == key })
@@ -166,10 +177,11 @@ func findSetting(key string) *setting[Config] {
 
 // variable returns the name of the setting in the environment:
 // auth.password.minLength is STERNPOST_AUTH_PASSWORD_MIN_LENGTH.
-func (s *setting[C]) variable() string {
+func (s *setting[C]) variable() string { return variablePrefix + upperSnake(s.key) }
+
+func upperSnake(name string) string {
 	var b strings.Builder
-	b.WriteString(variablePrefix)
-	for _, r := range s.key {
+	for _, r := range name {
 		switch {
 		case r == '.':
 			b.WriteByte('_')

@@ -1,6 +1,7 @@
 // Package events lets the subscribers of a release read what was written: it runs their
-// code, and repeats what failed. Any number of servers do so: a subscriber is read by one
-// server at a time, in the transaction that notes how far it has read.
+// code or sends events to their address, and repeats what failed. Any number of servers do
+// so. A subscriber is read by one server at a time: code in the transaction that notes how
+// far it has read, a webhook under a lease.
 package events
 
 import (
@@ -13,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/database"
 	"github.com/sternpost/sternpost/server/queue"
 	"github.com/sternpost/sternpost/sql/release"
@@ -29,10 +31,12 @@ const (
 	readers = 4
 	// tendInterval is how often a server looks for changes that everybody has read.
 	tendInterval = time.Minute
+	// measureInterval is how often it looks how far subscribers are behind.
+	measureInterval = 10 * time.Second
 	// keep is how long changes stay after that.
 	keep = 24 * time.Hour
-	// givenUp is how many changes are given up in a transaction.
-	givenUp = 1000
+	// mostGivenUp is how many changes are given up in a transaction.
+	mostGivenUp = 1000
 
 	firstDelay, longestDelay = 5 * time.Second, time.Hour
 	retries                  = 4 // tries of code, with the first
@@ -54,6 +58,8 @@ type Options struct {
 	Release  func() (number int64, m *release.Manifest)
 	Timeout  time.Duration // of the code for a batch of events, or for one that is repeated
 	Keep     time.Duration // how long changes wait for a subscriber
+	Webhooks []config.Subscriber
+	Process  func() *int32 // of a connection that ends with this server, in the database; nil means none
 	Registry prometheus.Registerer
 	Log      *slog.Logger
 }
@@ -66,17 +72,53 @@ type Events struct {
 	mutex   sync.Mutex
 	reading map[string]bool // subscribers that this server reads for
 	read    *prometheus.CounterVec
+	sent    *prometheus.CounterVec
+	gauges  []gauge
 	failed  map[string]bool // subscribers whose reading failed last
+
+	webhooks map[string]*webhook // by the name of the subscriber
+	sending  sync.WaitGroup      // the readers of webhooks
 }
+
+// The outcomes of an attempt to send an event.
+const (
+	succeeded = "succeeded"
+	repeated  = "failed"
+	givenUp   = "dead"
+)
 
 // New prepares to read events. It reads nothing before Run.
 func New(o Options) *Events {
 	e := &Events{Options: o, woken: make(chan struct{}, 1), free: make(chan *pgx.Conn, readers), reading: map[string]bool{}, failed: map[string]bool{},
 		read: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sternpost_changes_read_total", Help: "Changes of rows that this server has read for a subscriber.",
-		}, []string{"subscriber"})}
-	o.Registry.MustRegister(e.read)
+		}, []string{"subscriber"}),
+		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sternpost_deliveries_total", Help: "Attempts of this server to send an event to a webhook, by what became of them.",
+		}, []string{"subscriber", "outcome"}),
+		gauges: newGauges(o.Registry), webhooks: map[string]*webhook{},
+	}
+	o.Registry.MustRegister(e.read, e.sent)
+	for _, s := range o.Webhooks {
+		e.webhooks[s.Name] = newWebhook(s)
+		for _, outcome := range []string{succeeded, repeated, givenUp} {
+			e.sent.WithLabelValues(s.Name, outcome)
+		}
+	}
 	return e
+}
+
+func (e *Events) count(name, outcome string) { e.sent.WithLabelValues(name, outcome).Inc() }
+
+// Queues returns what repeats events: those of code, and those of each webhook.
+func (e *Events) Queues(o queue.Options) []*queue.Queue {
+	all := []*queue.Queue{queue.New(o, e.retries())}
+	for _, s := range e.Webhooks {
+		w := e.webhooks[s.Name]
+		w.queue = queue.New(o, e.repeats(w))
+		all = append(all, w.queue)
+	}
+	return all
 }
 
 // Wake makes the server look for changes at once. It does not block.
@@ -89,7 +131,7 @@ func (e *Events) Wake() {
 
 // Run reads until the context ends.
 func (e *Events) Run(ctx context.Context) {
-	var tended time.Time
+	var tended, measured time.Time
 	for ctx.Err() == nil {
 		wait := idleInterval
 		if _, m := e.Release(); m != nil && len(m.Subscribers) > 0 && e.IsServed() {
@@ -97,6 +139,10 @@ func (e *Events) Run(ctx context.Context) {
 			if err := e.look(ctx, m); err != nil {
 				e.note(ctx, "", err)
 				wait = idleInterval
+			}
+			if time.Since(measured) > measureInterval {
+				measured = time.Now()
+				e.note(ctx, "", e.measure())
 			}
 			if time.Since(tended) > tendInterval {
 				tended = time.Now()
@@ -109,6 +155,7 @@ func (e *Events) Run(ctx context.Context) {
 		case <-e.woken:
 		}
 	}
+	e.sending.Wait()
 	for {
 		select {
 		case conn := <-e.free:
@@ -124,7 +171,7 @@ func (e *Events) tend(ctx context.Context) error {
 	total := map[string]int{}
 	for ctx.Err() == nil {
 		var read map[string]int
-		if err := e.DB.QueryRow(`select platform.events_give_up($1, $2)`, []any{e.Keep, int32(givenUp)}, &read); err != nil {
+		if err := e.DB.QueryRow(`select platform.events_give_up($1, $2)`, []any{e.Keep, int32(mostGivenUp)}, &read); err != nil {
 			return fmt.Errorf("give up changes: %w", err)
 		}
 		if len(read) == 0 {
@@ -157,7 +204,15 @@ func (e *Events) look(ctx context.Context, m *release.Manifest) error {
 	}
 	for _, name := range waiting {
 		for _, s := range m.Subscribers {
-			if s.Name == name && e.begins(name) {
+			w := e.webhooks[name]
+			switch {
+			case s.Name != name:
+			case s.Run == "" && w != nil && w.reading.CompareAndSwap(false, true):
+				e.sending.Go(func() {
+					defer w.reading.Store(false)
+					e.note(ctx, name, e.deliverFor(ctx, w))
+				})
+			case s.Run != "" && e.begins(name):
 				go func() {
 					defer e.ends(name)
 					e.note(ctx, name, e.readFor(ctx, s))
@@ -256,8 +311,8 @@ func (e *Events) note(ctx context.Context, name string, err error) {
 	}
 }
 
-// Retries returns how events are repeated whose code has failed, or that wait behind one.
-func (e *Events) Retries() queue.Kind {
+// retries returns how events are repeated whose code has failed, or that wait behind one.
+func (e *Events) retries() queue.Kind {
 	return queue.Kind{
 		Kind: "event", Most: readers, Lease: e.Timeout + 30*time.Second, Delay: queue.Doubling(firstDelay, longestDelay),
 		Run: func(ctx context.Context, t *queue.Task) error {
@@ -267,13 +322,16 @@ func (e *Events) Retries() queue.Kind {
 			}
 			return err
 		},
-		Ended: func(t *queue.Task, err error, delay time.Duration) {
-			switch {
-			case err != nil && delay == 0:
-				e.Log.Error("an event is given up", "subscriber", t.Name, "task", t.ID, "record", t.Key, "attempts", t.Attempts+1, "error", err)
-			case err != nil:
-				e.Log.Warn("an event is tried again", "subscriber", t.Name, "task", t.ID, "attempt", t.Attempts+1, "in", delay, "error", err)
-			}
-		},
+		Ended: e.logRepeat,
+	}
+}
+
+// logRepeat logs what became of an attempt that has failed.
+func (e *Events) logRepeat(t *queue.Task, err error, delay time.Duration) {
+	switch {
+	case err != nil && delay == 0:
+		e.Log.Error("an event is given up", "subscriber", t.Name, "task", t.ID, "record", t.Key, "attempts", t.Attempts+1, "error", err)
+	case err != nil:
+		e.Log.Warn("an event is tried again", "subscriber", t.Name, "task", t.ID, "attempt", t.Attempts+1, "in", delay, "error", err)
 	}
 }

@@ -61,6 +61,14 @@ type Later struct{ Wait time.Duration }
 
 func (e *Later) Error() string { return fmt.Sprintf("it waits for %s", e.Wait) }
 
+// Again is the error of a task that is tried again after a wait that was asked for, if that is the longer one.
+type Again struct {
+	Reason string
+	Wait   time.Duration
+}
+
+func (e *Again) Error() string { return e.Reason }
+
 // Options configure a queue.
 type Options struct {
 	DB       Database
@@ -138,7 +146,7 @@ func (q *Queue) Drain(ctx context.Context) error {
 			if later := (*Later)(nil); err != nil && !errors.As(err, &later) && failed == nil {
 				failed = err
 			}
-			if err := q.note(ctx, t, err); err != nil {
+			if err := q.Note(ctx, t, err); err != nil {
 				return err
 			}
 		}
@@ -173,19 +181,23 @@ func (q *Queue) do(ctx context.Context, t *Task) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err() // the server stops: another one does it
 	}
-	return q.note(ctx, t, err)
+	return q.Note(ctx, t, err)
 }
 
-// note notes what became of a task.
-func (q *Queue) note(ctx context.Context, t *Task, failed error) error {
+// Note notes what became of a task that is leased to this server.
+func (q *Queue) Note(ctx context.Context, t *Task, failed error) error {
 	var later *Later
 	var givenUp *GivenUp
+	var again *Again
 	var delay time.Duration
 	switch {
 	case errors.As(failed, &later):
 		return q.tell(`select platform.task_later($1, $2)`, t.ID, later.Wait)
 	case failed != nil && !errors.As(failed, &givenUp):
 		delay = q.Delay(t.Attempts)
+		if errors.As(failed, &again) {
+			delay = max(delay, again.Wait)
+		}
 	}
 	if q.Ended != nil {
 		q.Ended(t, failed, delay)

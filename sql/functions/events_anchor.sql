@@ -26,8 +26,7 @@ begin
   loop
     v_event := platform.event_told(consumer, v_change);
     continue when v_event is null;
-    insert into platform.task (kind, name, key, payload)
-    values ('event', consumer.name, v_change.record, jsonb_build_object('event', v_event, 'depth', v_change.depth));
+    perform platform.event_task(consumer, v_change, v_event, null, false, null);
   end loop;
 
   update platform.consumer as kept
@@ -38,7 +37,9 @@ begin
     fence = pg_current_xact_id(),
     floor = events_anchor.floor,
     upto = null,
-    after = null
+    after = null,
+    holder = null,
+    leased_until = null
   where kept.name = consumer.name;
 end;
 $$;

@@ -43,14 +43,13 @@ begin
     foreach v_change in array coalesce(v_read.changes, '{}') loop
       v_event := platform.event_told(v_consumer, v_change);
       continue when v_event is null;
-      insert into platform.task (kind, name, key, payload, failed_at, failure)
-      values (
-        'event',
-        v_consumer.name,
-        v_change.record,
-        jsonb_build_object('event', v_event, 'depth', v_change.depth),
-        case when v_change.seq <= v_until then now() end,
-        case when v_change.seq <= v_until then 'its subscriber has not read it in time' end
+      perform platform.event_task(
+        v_consumer,
+        v_change,
+        v_event,
+        case when v_change.seq <= v_until then 'its subscriber has not read it in time' end,
+        v_change.seq <= v_until,
+        null
       );
       v_count := v_count + (v_change.seq <= v_until)::integer;
     end loop;

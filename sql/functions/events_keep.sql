@@ -13,7 +13,9 @@ as $$
     upto = consumer.upto,
     next_fence = consumer.next_fence,
     next_floor = consumer.next_floor,
-    after = consumer.after
+    after = consumer.after,
+    holder = consumer.holder,
+    leased_until = consumer.leased_until
   where kept.name = consumer.name;
 $$;
 

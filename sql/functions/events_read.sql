@@ -72,15 +72,7 @@ begin
     limit most
   ) as found;
 
-  if coalesce(cardinality(changes), 0) = most then
-    consumer.after := v_last;
-  else
-    consumer.seen := consumer.upto;
-    consumer.fence := consumer.next_fence;
-    consumer.floor := consumer.next_floor;
-    consumer.upto := null;
-    consumer.after := null;
-  end if;
+  consumer := platform.events_passed(consumer, case when cardinality(changes) = most then v_last end);
 end;
 $$;
 

@@ -66,17 +66,7 @@ begin
     end if;
 
     if v_failure is not null then
-      insert into platform.task (kind, name, key, payload, attempts, due_at, failed_at, failure)
-      values (
-        'event',
-        events_run.name,
-        v_change.record,
-        jsonb_build_object('event', v_event, 'depth', v_change.depth),
-        case when v_failure = '' or v_is_dead then 0 else 1 end,
-        case when v_failure = '' then now() else clock_timestamp() + interval '5 seconds' end,
-        case when v_is_dead then now() end,
-        nullif(v_failure, '')
-      );
+      perform platform.event_task(v_consumer, v_change, v_event, nullif(v_failure, ''), v_is_dead, null);
     end if;
   end loop;
 

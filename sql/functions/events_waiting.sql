@@ -1,5 +1,5 @@
--- The subscribers that may have something to read: those that are reading, and those for which a change has become
--- visible since their snapshot.
+-- The subscribers that may have something to read, and that no other server reads for: those that are reading, and those
+-- for which a change has become visible since their snapshot.
 create or replace function platform.events_waiting() returns text[]
 language plpgsql
 volatile
@@ -14,15 +14,18 @@ begin
   return array(
     select consumer.name
     from platform.consumer
-    where consumer.upto is not null
-      or consumer.cluster is distinct from v_cluster
-      or consumer.floor < v_last
-      or exists (select from platform.change where change.xid = any (array(select pg_snapshot_xip(consumer.seen))))
-      or exists (
-        select
-        from platform.change
-        where change.xid >= pg_snapshot_xmax(consumer.seen)
-          and change.xid < consumer.fence
+    where platform.events_is_free(consumer)
+      and (
+        consumer.upto is not null
+        or consumer.cluster is distinct from v_cluster
+        or consumer.floor < v_last
+        or exists (select from platform.change where change.xid = any (array(select pg_snapshot_xip(consumer.seen))))
+        or exists (
+          select
+          from platform.change
+          where change.xid >= pg_snapshot_xmax(consumer.seen)
+            and change.xid < consumer.fence
+        )
       )
     order by consumer.name
   );

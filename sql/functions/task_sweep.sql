@@ -15,7 +15,7 @@ begin
     from platform.task as old
     where coalesce(old.done_at, old.failed_at) < now() - interval '1 day'
       and (old.done_at is not null or old.failed_at is not null)
-      and (old.done_at is not null or old.kind <> 'event')
+      and (old.done_at is not null or old.kind not in ('event', 'delivery'))
     limit most
     for update skip locked
   );

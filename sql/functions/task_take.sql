@@ -2,8 +2,8 @@
 -- server that takes them: no other server takes them until the lease expires, or until holder is gone: the process of a
 -- connection that the server keeps. Then the first server ended before it could note the result.
 --
--- An event waits until the earlier events of its record and subscriber are done. Runs of a job with equal inputs follow
--- each other: takers of a job take turns, so that each sees what the other took.
+-- An event waits until the earlier events of its record and subscriber are done, and while its webhook is stopped. Runs
+-- of a job with equal inputs follow each other: takers of a job take turns, so that each sees what the other took.
 create or replace function platform.task_take(kind text, name text, lease interval, holder integer, most integer) returns json
 language plpgsql
 volatile
@@ -31,18 +31,19 @@ begin
         and due.done_at is null
         and due.failed_at is null
         and (due.due_at <= now() or due.holder <> all (array(select pg_stat_activity.pid from pg_stat_activity)))
-        and case due.kind
-          when 'mail' then due.key is not null
-          when 'event' then not exists (
+        and case
+          when due.kind = 'mail' then due.key is not null
+          when due.kind in ('event', 'delivery') then not exists (
             select
             from platform.task as earlier
-            where earlier.kind = 'event'
+            where earlier.kind = due.kind
               and earlier.name = due.name
               and earlier.key = due.key
               and earlier.id < due.id
               and earlier.done_at is null
           )
-          when 'job' then not exists (
+          and not exists (select from platform.consumer where consumer.name = due.name and consumer.stopped_at is not null)
+          when due.kind = 'job' then not exists (
             select
             from platform.task as other
             where other.kind = 'job'
