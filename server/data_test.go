@@ -32,7 +32,7 @@ func (echo) Trouble() string { return "note.stern:1: of two lines\nthe second" }
 // dataPaths are what pages ask for data.
 var dataPaths = []string{
 	"/docs/data/state", "/docs/data/token", "/docs/data/file", "/docs/data/models", "/docs/data/rows",
-	"/docs/data/change", "/docs/data/explain",
+	"/docs/data/change", "/docs/data/explain", "/docs/data/events",
 }
 
 // Rows are for the pages in development, and for no other page, machine or mode.
@@ -106,6 +106,41 @@ func attackOnRows(t *testing.T) {
 	}
 	if resp, body := production.do(t, "GET", "/docs/rows/Note", "", nil); resp.StatusCode != 404 {
 		t.Errorf("the page of rows in production: got %d %.100s", resp.StatusCode, body)
+	}
+}
+
+// TestEventsOfPages shows the events of a webhook with payload and answer, and mends them as the buttons of the page do.
+func TestEventsOfPages(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, func(c *config.Config) { c.Docs, c.Mode, c.BaseURL = true, config.Development, "http://localhost:8080" })
+	conn := d.Superuser(t)
+	if _, err := conn.Exec(t.Context(), `
+		insert into platform.consumer (name, events, seen, fence, floor, stopped_at) values ('tell', '{}', pg_current_snapshot(), pg_current_xact_id(), 0, now());
+		insert into platform.task (kind, name, key, payload, attempts, failed_at, failure) values
+			('delivery', 'tell', 'a', '{"event": {"id": "1", "eventName": "note.created", "target": {"id": "a"}}, "depth": 0}', 12, now(), 'answered 500: <closed>'),
+			('delivery', 'tell', 'b', '{"event": {"id": "2", "eventName": "note.updated", "target": {"id": "b"}}, "depth": 0}', 12, now(), 'answered 503:')`); err != nil {
+		t.Fatal(err)
+	}
+	page := func() string {
+		t.Helper()
+		resp, body := s.do(t, "GET", "/events", "", nil)
+		if resp.StatusCode != http.StatusOK {
+			t.Fatalf("got %d %s", resp.StatusCode, body)
+		}
+		return body
+	}
+	for _, part := range []string{"stopped: its address wants no more", "2 given up", "note.created", "answered 500: &lt;closed&gt;", "&#34;eventName&#34;: &#34;note.updated&#34;", `data-do="retry" data-named="1"`} {
+		if got := page(); !strings.Contains(got, part) {
+			t.Errorf("the page lacks %s:\n%s", part, got)
+		}
+	}
+	for _, input := range []string{`{"do":"retry","named":"1"}`, `{"do":"skip","named":"2"}`, `{"do":"resume","named":"tell"}`} {
+		if resp, body := s.do(t, "POST", "/docs/data/events", input, map[string]string{"Content-Type": "application/json"}); resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: got %d %s", input, resp.StatusCode, body)
+		}
+	}
+	if got := page(); strings.Contains(got, "stopped:") || !strings.Contains(got, "1 waiting · 0 given up") || !strings.Contains(got, "· skipped") {
+		t.Errorf("after they were mended:\n%s", got)
 	}
 }
 

@@ -27,6 +27,7 @@ type frame struct {
 	Models        []modelView
 	TakesPassword bool // whether there is a sign-in with a password
 	HasMails      bool // whether there is a page of mails
+	HasEvents     bool // whether there is a page of events
 	HasRows       bool // whether there are pages of rows
 }
 
@@ -72,6 +73,7 @@ func (s *Pages) frame(number int64, m *release.Manifest, place string, depth int
 		BaseURL:       s.Config.BaseURL,
 		TakesPassword: s.Config.PasswordEnabled,
 		HasMails:      s.Config.Mode == config.Development,
+		HasEvents:     s.Config.Mode == config.Development && m != nil && len(m.Subscribers) > 0,
 		HasRows:       s.hasRows(),
 	}
 	if m == nil {
@@ -293,6 +295,9 @@ func (s *Pages) index(c *fiber.Ctx) error {
 	list := []found{{Kind: "page", Name: "Overview", Path: ""}, {Kind: "page", Name: "Permissions", Path: "docs/access"}}
 	if f.HasMails {
 		list = append(list, found{Kind: "page", Name: "Mails", Path: "mail"})
+	}
+	if f.HasEvents {
+		list = append(list, found{Kind: "page", Name: "Events", Path: "events"})
 	}
 	for _, api := range f.APIs {
 		list = append(list, found{Kind: "reference", Name: api.Name, Path: "docs?api=" + api.Path, About: "the reference of the API"})

@@ -82,7 +82,7 @@ type asset struct {
 // ownAssets are the style sheets and scripts of this folder.
 var ownAssets = []string{
 	"pages.css", "application.css", "reference.css", "reference.js", "problem.js", "caller.js", "frame.js", "palette.js",
-	"form.js", "json.js", "sql.js", "action.js", "rows.js",
+	"form.js", "json.js", "sql.js", "action.js", "rows.js", "events.js",
 }
 
 // swaggerFiles are the files of Swagger UI that the reference uses.
@@ -95,7 +95,7 @@ func New(o Options) *Pages {
 
 func readPages() map[string]*template.Template {
 	pages := map[string]*template.Template{}
-	for _, name := range []string{"application", "access", "model", "action", "rows", "reference", "mail", "problem"} {
+	for _, name := range []string{"application", "access", "model", "action", "rows", "reference", "mail", "events", "problem"} {
 		file := name + ".html"
 		pages[name] = template.Must(template.New(file).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, file, "frame.html"))
 	}
@@ -151,6 +151,7 @@ func (s *Pages) Routes(app *fiber.App) {
 	app.All("/", page(s.orProblem(s.applicationPage)))
 	if s.Config.Mode == config.Development {
 		app.All(mailPath, s.Policy.ForOwnOrigin("mails", s.Policy.Page(s.orProblem(s.mailPage))))
+		app.All(eventsPath, s.Policy.ForOwnOrigin("events", s.Policy.Page(s.orProblem(s.eventsPage))))
 	}
 	s.dataRoutes(app)
 	app.All("/docs", page(s.orProblem(s.referencePage)))
