@@ -38,12 +38,13 @@ type orderIndex struct {
 
 // orderIndexes returns the indexes that the own orders of lists need in a table: the order alone, behind each foreign key
 // that the list can be filtered by, and behind each column that a way of admitting rows compares with the caller. The
-// order by id alone uses the primary key. A union's order has them where the arm takes each key from a column of its own.
+// order by id alone uses the primary key. A union's order has them where the arm takes each key from a column of its own,
+// behind the columns that have one value in all rows of the arm: other rows of a caller are not read to find none of it.
 func (l *Lowering) orderIndexes(m *model.Model) []orderIndex {
 	var indexes []orderIndex
-	add := func(a *model.Action, keys []value.SortKey, over func(expr.Node) expr.Node) {
-		if len(keys) > 1 || keys[0].Field.Name != "id" || keys[0].Descending {
-			indexes = append(indexes, orderIndex{a, nil, keys})
+	add := func(a *model.Action, keys []value.SortKey, over func(expr.Node) expr.Node, same []*model.Field) {
+		if len(keys) > 1 || keys[0].Field.Name != "id" || keys[0].Descending || same != nil {
+			indexes = append(indexes, orderIndex{a, same, keys})
 		}
 		for _, in := range a.Reads {
 			if f := value.OwnColumn(in); f != nil && f.FKOf != nil {
@@ -51,6 +52,9 @@ func (l *Lowering) orderIndexes(m *model.Model) []orderIndex {
 			}
 		}
 		for _, w := range admittedByPolicy(m, a.Rules, over).ways {
+			if w.lead != nil {
+				w.equal = append(w.equal, same...)
+			}
 			if fields := w.indexed(keys); fields != nil {
 				indexes = append(indexes, orderIndex{a, fields, keys})
 			}
@@ -58,7 +62,7 @@ func (l *Lowering) orderIndexes(m *model.Model) []orderIndex {
 	}
 	for _, a := range m.Actions {
 		if a.Kind == model.List && !a.Custom {
-			add(a, value.OwnOrder(a), asItIs)
+			add(a, value.OwnOrder(a), asItIs, nil)
 		}
 	}
 	for _, u := range l.Schema.Unions {
@@ -67,13 +71,24 @@ func (l *Lowering) orderIndexes(m *model.Model) []orderIndex {
 				if arm.Model != m || a.Kind != model.List {
 					continue
 				}
-				if keys := ownKeys(arm, a); keys != nil {
-					add(a, keys, arm.Over)
+				if keys, same := ownKeys(arm, a), sameIn(arm); keys != nil {
+					add(a, keys, arm.Over, same[:min(len(same), value.MaxKeys-len(keys))])
 				}
 			}
 		}
 	}
 	return indexes
+}
+
+// sameIn are the fields that have one value in all rows of an arm.
+func sameIn(a value.Arm) []*model.Field {
+	var same []*model.Field
+	for _, part := range operandsOf(a.Row(value.WhereLogic, value.InQuery, value.NoInput).AllHold(a.Conditions())) {
+		if f, _, _ := equality(a.Model, part); f != nil && !slices.Contains(same, f) {
+			same = append(same, f)
+		}
+	}
+	return same
 }
 
 // ownKeys is the order of a union's list in terms of the arm's own columns, nil if some key is not one. Fields that an

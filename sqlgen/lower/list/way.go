@@ -258,7 +258,7 @@ func lookUpValues(b *call.Builder, ways []way, size pg.Expr) {
 		if found, ok := w.value.(*pg.ArrayOf); ok {
 			w.enough = enough(b, w.oneOf, size)
 			q := *found.Query
-			q.Limit = pg.Lit(w.enough.Name + "[1]")
+			q.Limit = pg.Lit(w.enough.Name + "[3]")
 			w.value = &pg.ArrayOf{Query: &q}
 			w.isMany = pg.Op(pg.Fn("cardinality", w.held), ">=", q.Limit)
 		}
