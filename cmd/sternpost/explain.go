@@ -44,8 +44,8 @@ or the configuration, else the one that sternpost dev keeps in DIR. The login mu
 its owner. Explain says so when the database holds another release than DIR.
 
 For get, update and delete, explain finds the row by the inputs and conditions, or
-takes the one of --row. For a list it shows the first rows. A create judges its row
-after writing it; --row applies the rules to an existing row instead. Explain never
+takes the one of --row. For a list it shows the first rows. The row of a create
+does not exist yet; --row applies the rules to an existing row instead. Explain never
 shows values of Passwords and Secrets. It does not evaluate constraints and custom code.
 It takes ctx.env and ctx.secrets from the environment. If the caller cannot send files
 at present (429), a note says until when.
@@ -64,6 +64,7 @@ action, the caller or the input is wrong, and with 3 if there is no database.`,
 	c.Flags().StringVar(&f.input, "input", "", "the body of the request, as JSON")
 	c.Flags().StringArrayVar(&f.headers, "header", nil, "a header of the request, Name=value; repeatable")
 	c.Flags().StringVar(&f.row, "row", "", "the id of a row to explain")
+	c.Flags().BoolVar(&f.conditions, "conditions", false, "show the clauses of named conditions")
 	c.Flags().StringVar(&f.databaseURL, "database-url", "", "database to read (default $DATABASE_URL, or that of dev)")
 	c.Flags().StringVar(&f.format, "format", "text", "how to print: text, or json for scripts")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -81,6 +82,7 @@ type explainFlags struct {
 	headers                             []string
 	signedIn                            time.Duration
 	secondFactor                        bool
+	conditions                          bool
 }
 
 // explain compiles the project, finds the database and explains one call.
@@ -123,7 +125,7 @@ func (f *explainFlags) request(r *sqlgen.Compiled, name string) (explain.Request
 	if i < 0 {
 		return explain.Request{}, fmt.Errorf("the schema has no action %s%s", name, meant(name, r.Schema.Actions))
 	}
-	request := explain.Request{Action: r.Schema.Actions[i], Caller: f.as, Row: f.row, Headers: map[string]string{}}
+	request := explain.Request{Action: r.Schema.Actions[i], Caller: f.as, Row: f.row, Conditions: f.conditions, Headers: map[string]string{}}
 	for _, header := range f.headers {
 		name, value, ok := strings.Cut(header, "=")
 		if !ok {

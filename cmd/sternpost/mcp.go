@@ -105,7 +105,7 @@ func (a *agent) call(c mcp.Call) (mcp.Result, error) {
 			return err
 		})
 	case "sternpost_permissions":
-		return a.run(func(out, diagnostics io.Writer) error { return permissions(out, diagnostics, a.dir, "json") })
+		return a.run(func(out, diagnostics io.Writer) error { return permissions(out, diagnostics, a.dir, "json", false) })
 	case "sternpost_explain":
 		var given struct {
 			Action, As, Row string

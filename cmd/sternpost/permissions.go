@@ -12,6 +12,7 @@ import (
 
 func newPermissions() *cobra.Command {
 	var format string
+	var conditions bool
 	c := &cobra.Command{
 		Use:   "permissions [DIR]",
 		Short: "Show who may call what, as a matrix",
@@ -44,18 +45,19 @@ As JSON:
 Later versions may add members. Permissions exits with 1 if the schema has errors.`,
 		Args: takes(0, 1),
 	}
+	c.Flags().BoolVar(&conditions, "conditions", false, "show what named conditions stand for")
 	c.Flags().StringVar(&format, "format", "text", "how to print: text, or json for scripts")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if format != "text" && format != "json" {
 			return usageError(fmt.Errorf("--format takes text or json, not %q", format))
 		}
-		return permissions(c.OutOrStdout(), c.ErrOrStderr(), projectDir(args), format)
+		return permissions(c.OutOrStdout(), c.ErrOrStderr(), projectDir(args), format, conditions)
 	}
 	return c
 }
 
 // permissions prints the matrix of a project.
-func permissions(out, diagnostics io.Writer, dir, format string) error {
+func permissions(out, diagnostics io.Writer, dir, format string, conditions bool) error {
 	project, err := sqlgen.ReadProject(dir)
 	if err != nil {
 		return environmentError(err)
@@ -63,6 +65,9 @@ func permissions(out, diagnostics io.Writer, dir, format string) error {
 	checked, errs := sqlgen.Check(project)
 	if checked == nil {
 		return render(diagnostics, errs)
+	}
+	if conditions {
+		checked.SpellConditions()
 	}
 	matrix := access.Of(checked)
 	warnings := access.Warnings(checked, matrix, errs)

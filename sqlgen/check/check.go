@@ -26,6 +26,7 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *model.Sc
 	c.checkMessages()   // fields, cycles
 	c.declareFields()   // fields of models and their types
 	c.relate()          // pairs of relations; FK fields, backlinks
+	c.checkConditions() // conditions of models, cycles
 	c.checkFieldAttrs() // @unique, @index, @default, @onDelete, @renamed, @accepts, @maxSize, @maxLength, @maxItems, @hidden
 	c.checkComputed()   // @computed, cycles
 	c.checkRoles()      // expressions of roles
@@ -76,6 +77,9 @@ type checker struct {
 	lost         map[string]bool                 // names of declarations of later stages, and of those that did not parse
 	names        map[string]*actionDecl          // actions by name
 	results      map[*model.Message]bool         // messages that are results or parts of one
+
+	conditions map[conditionName]*conditionDecl
+	checking   []*conditionDecl // those that are being checked, each named by the one before it
 
 	jobNames     []*syntax.Ident // what rules name as jobs
 	brokenEvents bool            // whether an @on is in error, so that a subscriber may be missing
@@ -168,6 +172,7 @@ func newChecker(files []*syntax.File, options Options, errs *syntax.Errors) *che
 		lost:         map[string]bool{},
 		names:        map[string]*actionDecl{},
 		results:      map[*model.Message]bool{},
+		conditions:   map[conditionName]*conditionDecl{},
 	}
 }
 

@@ -46,7 +46,7 @@ const (
 	//	role Staff { }
 	DuplicateRole syntax.Code = "DuplicateRole"
 
-	// DuplicateField: two fields of one declaration have one name.
+	// DuplicateField: two fields, or a field and a condition, of one declaration have one name.
 	//
 	//	message Note { text Text  text Text }
 	DuplicateField syntax.Code = "DuplicateField"
@@ -310,6 +310,11 @@ const (
 	//
 	//	model Order { fields { left Number @computed(order.right)  right Number @computed(order.left) } }
 	ComputedCycle syntax.Code = "ComputedCycle"
+
+	// ConditionCycle: a condition names itself, by whatever way.
+	//
+	//	model Order { fields { rush Boolean }  conditions { a = order.rush && order.b  b = !order.a } }
+	ConditionCycle syntax.Code = "ConditionCycle"
 
 	// NotPinned: a get, update or delete does not say which row it is for.
 	//

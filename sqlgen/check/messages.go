@@ -393,6 +393,14 @@ func computedCycle(cycle []*model.Field) string {
 	return "a computed field cannot depend on itself: " + cycleNames(cycle)
 }
 
+func conditionCycle(cycle []*conditionDecl) string {
+	names := make([]string, len(cycle))
+	for i, d := range cycle {
+		names[i] = d.owner.Name + "." + d.Name
+	}
+	return "a condition cannot name itself: " + strings.Join(names, ", which names ")
+}
+
 func defaultNotAllowed(f *model.Field) string {
 	if f.IsRelation() {
 		return fmt.Sprintf("%s is a relation and cannot have a default", f.Name)

@@ -116,7 +116,11 @@ func (s *scope) FieldNames(model string) []string {
 	case t == nil:
 		return nil
 	case t.model != nil:
-		return fieldNames(t.model)
+		names := fieldNames(t.model)
+		for _, d := range t.model.Conditions {
+			names = append(names, d.Name)
+		}
+		return names
 	case t.union != nil:
 		return unionFieldNames(t.union)
 	}

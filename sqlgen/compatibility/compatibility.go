@@ -19,8 +19,10 @@ type Release struct {
 }
 
 // NewRelease returns the release of a checked schema and of the manifest compiled from
-// it.
+// it. The texts of its expressions say what the conditions in them stand for: that may
+// change where they do not.
 func NewRelease(s *model.Schema, warnings syntax.Errors, manifest *release.Manifest) *Release {
+	s.SpellConditions()
 	return &Release{Schema: s, Warnings: warnings, Manifest: manifest}
 }
 

@@ -97,6 +97,15 @@ func TestSchemas(t *testing.T) {
 				"actions: [get, delete])", "actions: [get, delete])\n  @validate(customer.total < 100)\n  @validate(customer.name != \"\")"}, want: `
 			compatible | getOrder, getCustomer: result Customer.total | added
 			breaking | createOrder, updateOrder, deleteOrder: Customer | @validate customer.total < 100 added`},
+		{name: "what a condition stands for",
+			old: []string{"model Customer {\n", "model Customer {\n  conditions { ada = customer.name == \"Ada\" }\n", "getCustomer(id)", "getCustomer(id) { @permission(expression: customer.ada) }"},
+			new: []string{"model Customer {\n", "model Customer {\n  conditions { ada = customer.name == \"Bea\" }\n", "getCustomer(id)", "getCustomer(id) { @permission(expression: customer.ada) }"}, want: `
+			widening | getCustomer: anonymous, authenticated | with the rule: customer.ada, where Customer.ada = customer.name == "Bea"
+			breaking | getCustomer: anonymous, authenticated | without the rule: customer.ada, where Customer.ada = customer.name == "Ada"`},
+		{name: "a condition named", old: []string{"getCustomer(id)", "getCustomer(id) { @permission(expression: customer.name == \"Ada\") }"},
+			new: []string{"model Customer {\n", "model Customer {\n  conditions { ada = customer.name == \"Ada\" }\n", "getCustomer(id)", "getCustomer(id) { @permission(expression: customer.ada) }"}, want: `
+			widening | getCustomer: anonymous, authenticated | with the rule: customer.ada, where Customer.ada = customer.name == "Ada"
+			breaking | getCustomer: anonymous, authenticated | without the rule: customer.name == "Ada"`},
 		{name: "an action added", new: []string{"delete deleteOrder(id)", "delete deleteOrder(id)\n  delete dropOrder(id)"}, want: `
 			compatible | dropOrder | added
 			widening | dropOrder: authenticated | always, was never`},

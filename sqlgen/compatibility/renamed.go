@@ -23,6 +23,9 @@ func (c *comparison) asBefore(text string, n expr.Node) string {
 		if n.Span().File == nil {
 			return true
 		}
+		if expr.UseOf(n) != nil {
+			return false // its expression is written elsewhere
+		}
 		spelled := syntax.SourceOf(n.Span())
 		names := strings.Split(spelled, ".")
 		switch n := n.(type) {

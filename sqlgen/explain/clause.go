@@ -54,7 +54,7 @@ func (c *call) judge(r *model.Rule, f facts) Rule {
 	for _, n := range expressionsOf(r) {
 		value := f.truth(n)
 		j.Value = j.Value.And(value)
-		clauses(&j.Clauses, n, f, 0)
+		c.clauses(&j.Clauses, n, f, 0)
 		if value == expr.False {
 			needs = append(needs, c.needs(n, true, f, len(needs) > 0))
 		}
@@ -66,7 +66,17 @@ func (c *call) judge(r *model.Rule, f facts) Rule {
 }
 
 // clauses appends an expression and its clauses with their values.
-func clauses(list *[]Clause, n expr.Node, f facts, depth int) {
+func (c *call) clauses(list *[]Clause, n expr.Node, f facts, depth int) {
+	if u := expr.UseOf(n); u != nil {
+		use := Clause{Text: syntax.SourceOf(u.Path.Span()), Place: placeOf(u.Path.Span()), Depth: depth, Value: f.truth(n), Operands: []Operand{}}
+		if !c.request.Conditions {
+			use.Operands = operands(n, f)
+			*list = append(*list, use)
+			return
+		}
+		*list = append(*list, use)
+		depth++
+	}
 	inner := clausesOf(n)
 	clause := Clause{Text: source(n), Place: placeOf(n.Span()), Depth: depth, Value: f.truth(n), Operands: []Operand{}}
 	if inner == nil {
@@ -74,7 +84,7 @@ func clauses(list *[]Clause, n expr.Node, f facts, depth int) {
 	}
 	*list = append(*list, clause)
 	for _, part := range inner {
-		clauses(list, part, f, depth+1)
+		c.clauses(list, part, f, depth+1)
 	}
 }
 
@@ -91,10 +101,19 @@ func clausesOf(n expr.Node) []expr.Node {
 
 // parts returns the operands of a chain of one operator.
 func parts(n expr.Node, op syntax.Operator) []expr.Node {
-	if l, ok := n.(*expr.Logic); ok && l.Op == op {
-		return append(parts(l.Left, op), parts(l.Right, op)...)
+	l, ok := n.(*expr.Logic)
+	if !ok || l.Op != op {
+		return []expr.Node{n}
 	}
-	return []expr.Node{n}
+	var list []expr.Node
+	for _, side := range []expr.Node{l.Left, l.Right} {
+		if expr.UseOf(side) != nil {
+			list = append(list, side)
+		} else {
+			list = append(list, parts(side, op)...)
+		}
+	}
+	return list
 }
 
 // operands returns the values of an expression's paths, each path once.
@@ -115,14 +134,49 @@ func operands(n expr.Node, f facts) []Operand {
 // isHidden tells whether the values of a path are not to be shown.
 func isHidden(p *expr.Path) bool { return p.Type().Kind.IsOpaque() || p.Root == expr.RootSecret }
 
-// source returns an expression as the schema writes it, in one line.
+// source returns an expression as the schema writes it, in one line, and a path of a condition as the path that it is here.
 func source(n expr.Node) string {
+	if p, ok := n.(*expr.Path); ok && len(p.Steps) > 0 && (p.Root == expr.RootRow || p.Root == expr.RootIdentity) {
+		text := "ctx.identity"
+		if p.Root == expr.RootRow {
+			text = model.Variable(p.Steps[0].StepModel())
+		}
+		for _, s := range p.Steps {
+			text += "." + s.StepName()
+		}
+		return text
+	}
 	return syntax.SourceOf(n.Span())
 }
 
 // needs words the changes that would give an expression a value that it does not have.
 // within tells whether the text is within other words.
 func (c *call) needs(n expr.Node, want bool, f facts, within bool) string {
+	text := source(n)
+	u := expr.UseOf(n)
+	if u != nil {
+		text = syntax.SourceOf(u.Path.Span())
+	}
+	switch n := n.(type) {
+	case *expr.Not, *expr.Logic:
+		if u != nil && !c.request.Conditions {
+			break
+		}
+		return c.partNeeds(n, want, f, within)
+	case *expr.Literal:
+		return "nothing: it is always " + fmt.Sprint(n.Value)
+	}
+	if !want {
+		return "not (" + text + ")"
+	}
+	if c.request.Caller == "" && expr.Mentions(n).Identity {
+		return text + " (signed in)"
+	}
+	return text
+}
+
+// partNeeds is needs for an expression that joins others.
+func (c *call) partNeeds(n expr.Node, want bool, f facts, within bool) string {
 	switch n := n.(type) {
 	case *expr.Not:
 		return c.needs(n.Operand, !want, f, within)
@@ -146,16 +200,8 @@ func (c *call) needs(n expr.Node, want bool, f facts, within bool) string {
 			return "(" + joined + ")"
 		}
 		return joined
-	case *expr.Literal:
-		return "nothing: it is always " + fmt.Sprint(n.Value)
 	}
-	if !want {
-		return "not (" + source(n) + ")"
-	}
-	if c.request.Caller == "" && expr.Mentions(n).Identity {
-		return source(n) + " (signed in)"
-	}
-	return source(n)
+	panic(fmt.Sprintf("explain: %T joins nothing", n))
 }
 
 // show words the values of a path.

@@ -26,6 +26,8 @@ type Request struct {
 	Secrets map[string]string
 	Token   string // what the caller's access token would tell, as platform.token has it; empty means nothing
 	Row     string // the id of a row to explain instead of the one that the inputs find; empty means none
+
+	Conditions bool // whether to show the clauses of named conditions
 }
 
 // Mentions returns the mentions of all expressions that decide on the calls of an action.

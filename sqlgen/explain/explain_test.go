@@ -118,6 +118,8 @@ func explained(t *testing.T, conn *pgx.Conn, s *model.Schema, call string) strin
 			r.Caller = value
 		case "input":
 			r.Input = json.RawMessage(value)
+		case "conditions":
+			r.Conditions = true
 		case "row":
 			r.Row = value
 		case "shown":

@@ -45,6 +45,8 @@ func (c *checker) boolean(e syntax.Expr) Node {
 			return nil
 		}
 		return &Logic{Op: e.Op, Left: left, Right: right, base: booleanAt(e.Span())}
+	case *syntax.Path:
+		return c.isBoolean(c.path(e))
 	default:
 		return c.isBoolean(c.operand(e))
 	}
@@ -399,7 +401,7 @@ func (c *checker) sourceName(source Node, l *Literal, names []string) Node {
 func (c *checker) operand(e syntax.Expr) Node {
 	switch e := syntax.Unparen(e).(type) {
 	case *syntax.Path:
-		return c.path(e)
+		return c.valuePath(e)
 	case *syntax.List:
 		return c.list(e)
 	case *syntax.Binary:

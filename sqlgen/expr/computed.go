@@ -94,7 +94,7 @@ func (c *checker) computedRow(e syntax.Expr, target Target) Node {
 		}
 		return nil
 	}
-	switch n := c.path(written).(type) {
+	switch n := c.valuePath(written).(type) {
 	case nil:
 		return nil
 	case *Path:
@@ -128,7 +128,7 @@ func (c *checker) aggregate(e *syntax.Call) Node {
 		}
 		return nil
 	}
-	path, ok := c.path(written).(*Path)
+	path, ok := c.valuePath(written).(*Path)
 	if !ok {
 		return nil
 	}

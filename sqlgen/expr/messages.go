@@ -108,6 +108,14 @@ func nestedComparison(op syntax.Operator) string {
 	return fmt.Sprintf("the result of an operator cannot be compared by %s; join conditions by && and ||", op)
 }
 
+func conditionAsValue(name string) string {
+	return fmt.Sprintf("%s is a condition, not a value: join it with others by && and ||", name)
+}
+
+func conditionReadsContext(name string) string {
+	return fmt.Sprintf("the condition %s reads ctx, which cannot be named here", name)
+}
+
 func listElementForm() string {
 	return "an element of a list must be a literal other than null, an input, or a path from ctx"
 }

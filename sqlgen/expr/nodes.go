@@ -171,6 +171,7 @@ type Not struct {
 type base struct {
 	typ  Type
 	span syntax.Span
+	use  *Use // of a condition that the node stands for; nil means none
 }
 
 // Type returns the type of the expression.

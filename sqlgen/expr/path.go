@@ -89,11 +89,14 @@ func (c *checker) rowPath(p *syntax.Path, model string, nameable bool) Node {
 		}
 		return nil
 	}
-	steps, ok := c.steps(p.Steps[1:], model)
+	steps, condition, ok := c.steps(p.Steps[1:], model)
 	if !ok {
 		return nil
 	}
 	path := newPath(Path{Root: RootRow, Steps: steps}, Type{Kind: Model, Name: model}, p.Span())
+	if condition != nil {
+		return c.useCondition(p, path, condition)
+	}
 	if c.scope.Place() == ModelValidate && !isOwnStored(path) {
 		c.add(p.Span(), NotOwnField, notOwnField(path, first.Name))
 		return nil
@@ -107,24 +110,31 @@ func isOwnStored(p *Path) bool {
 	return len(p.Steps) == 1 && p.Steps[0].StepStored() && !isToMany(p.Steps[0])
 }
 
-// steps resolves the fields of a path that has reached a row of a model.
-func (c *checker) steps(names []*syntax.Ident, model string) ([]Step, bool) {
+// steps resolves the fields of a path that has reached a row of a model, and the condition at its end, if it ends in one.
+func (c *checker) steps(names []*syntax.Ident, model string) (_ []Step, condition Node, ok bool) {
 	at := Type{Kind: Model, Name: model}
 	var steps []Step
 	for i, name := range names {
 		if at.Kind != Model {
 			c.add(name.Span(), UnknownField, pastScalar(name.Name, names[i-1].Name, at))
-			return nil, false
+			return nil, nil, false
+		}
+		if condition, ok := c.scope.Condition(at.Name, name.Name); ok {
+			if i < len(names)-1 {
+				c.add(names[i+1].Span(), UnknownField, pastScalar(names[i+1].Name, name.Name, Type{Kind: Boolean}))
+				return nil, nil, false
+			}
+			return steps, condition, condition != nil
 		}
 		step, ok := c.scope.Field(at.Name, name.Name)
 		if !ok {
 			c.add(name.Span(), UnknownField, unknownField(at.Name, name.Name, c.scope.FieldNames(at.Name)))
-			return nil, false
+			return nil, nil, false
 		}
 		steps = append(steps, step)
 		at = step.StepType()
 	}
-	return steps, true
+	return steps, nil, true
 }
 
 // inputPath resolves an input, which has no fields.
@@ -203,11 +213,15 @@ func (c *checker) ctxPath(p *syntax.Path) Node {
 
 // identityPath resolves a path from the caller's identity.
 func (c *checker) identityPath(p *syntax.Path) Node {
-	steps, ok := c.steps(p.Steps[2:], identityModel)
+	steps, condition, ok := c.steps(p.Steps[2:], identityModel)
 	if !ok {
 		return nil
 	}
-	return newPath(Path{Root: RootIdentity, Steps: steps}, Type{Kind: Model, Name: identityModel}, p.Span())
+	path := newPath(Path{Root: RootIdentity, Steps: steps}, Type{Kind: Model, Name: identityModel}, p.Span())
+	if condition != nil {
+		return c.useCondition(p, path, condition)
+	}
+	return path
 }
 
 // ctxValue resolves a part of ctx that is a value.

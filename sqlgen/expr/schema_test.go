@@ -215,6 +215,8 @@ func (s *testScope) Field(model, name string) (Step, bool) {
 	return nil, false
 }
 
+func (s *testScope) Condition(model, name string) (Node, bool) { return nil, false }
+
 func (s *testScope) FieldNames(model string) []string {
 	var names []string
 	for _, f := range s.fields[model] {

@@ -36,8 +36,12 @@ type Scope interface {
 	// a model here, too.
 	Field(model, name string) (Step, bool)
 
-	// FieldNames returns the names of all fields of a model or union.
+	// FieldNames returns the names of all fields and conditions of a model or union.
 	FieldNames(model string) []string
+
+	// Condition returns a condition of a model as an expression over its row, false if
+	// there is none. The node is nil if the condition is in error.
+	Condition(model, name string) (Node, bool)
 
 	// Input returns the input that a name means at this place, and whether it can be
 	// named; the Input counts only if the use is InputNameable. A name that is both a

@@ -209,7 +209,7 @@ func (c *checker) pathValue(e *syntax.Path, target Target) Node {
 		c.add(e.Span(), DefaultNotConstant, defaultNotConstant())
 		return nil
 	}
-	switch n := c.path(e).(type) {
+	switch n := c.valuePath(e).(type) {
 	case *Literal:
 		return c.literalValue(n, target)
 	case *Path:

@@ -177,13 +177,17 @@ func (v *view) symbol(name *syntax.Ident, c class, detail string, whole syntax.N
 	}
 }
 
-// memberSymbols returns the symbols of fields, arms and actions, in source order.
+// memberSymbols returns the symbols of fields, conditions, arms and actions, in source order.
 func (v *view) memberSymbols(members []syntax.Member) []documentSymbol {
 	var symbols []documentSymbol
 	for _, m := range members {
 		switch m := m.(type) {
 		case *syntax.FieldsBlock:
 			symbols = append(symbols, v.fieldSymbols(m.Fields)...)
+		case *syntax.ConditionsBlock:
+			for _, d := range m.Conditions {
+				symbols = append(symbols, v.symbol(d.Name, classField, "", d, nil))
+			}
 		case *syntax.ArmsBlock:
 			for _, a := range m.Arms {
 				symbols = append(symbols, v.symbol(a.Name, classArm, a.Model.Name, a, nil))

@@ -41,7 +41,7 @@ func (x *index) roots(s *cursor) []*symbol {
 	case slotDeclaration:
 		return wordSymbols(declarationWords.only("model", "union", "enum", "message", "role", "api"), classKeyword)
 	case slotMember:
-		blocks := blockWords.only("fields", "actions")
+		blocks := blockWords.only("fields", "conditions", "actions")
 		if isUnion {
 			blocks = blockWords.only("fields", "arms", "actions")
 		}
@@ -116,7 +116,7 @@ func (x *index) messages() []*symbol {
 // inputRoots returns the possible beginnings of an input: a field of the action's
 // model, or as the only one of a read or write, and in returns, a message.
 func (x *index) inputRoots(s *cursor) []*symbol {
-	symbols := slices.Clone(x.fields(ownerName(s)))
+	symbols := withoutConditions(x.fields(ownerName(s)))
 	if kind := s.name(0); kind == "read" || kind == "write" {
 		symbols = append(symbols, x.messages()...)
 	}
@@ -179,7 +179,7 @@ func (x *index) arguments(s *cursor) []*symbol {
 	bare := func(names ...string) []*symbol { return wordSymbols(argumentWords.only(names...), classKeyword) }
 	switch at := s.attribute + " " + s.label; {
 	case s.attribute == "unique", s.attribute == "index":
-		return own()
+		return withoutConditions(own())
 	case s.attribute == "sortable", s.attribute == "facet", s.attribute == "select", at == "orderBy ":
 		return seen(own())
 	case s.attribute == "orderBy":
@@ -218,7 +218,7 @@ func (x *index) arguments(s *cursor) []*symbol {
 		return x.defaults(s)
 	case at == "where ":
 		return append(x.expressionRoots(s), labels("expression")...)
-	case s.block == "expression", s.attribute == "on", s.attribute == "permission", s.attribute == "validate", s.attribute == "where", s.attribute == "set", s.attribute == "computed":
+	case s.block == "expression", s.block == "conditions", s.attribute == "on", s.attribute == "permission", s.attribute == "validate", s.attribute == "where", s.attribute == "set", s.attribute == "computed":
 		return x.expressionRoots(s)
 	}
 	return nil
@@ -256,6 +256,11 @@ func (x *index) relationFields(s *cursor) []*symbol {
 // seen keeps the fields that records can show, or that lead to such fields.
 func seen(symbols []*symbol) []*symbol {
 	return kept(symbols, func(y *symbol) bool { return !y.unseen })
+}
+
+// withoutConditions keeps the fields.
+func withoutConditions(symbols []*symbol) []*symbol {
+	return kept(symbols, func(y *symbol) bool { return !y.isCondition })
 }
 
 // relations keeps the relations of fields, and of what follows them.

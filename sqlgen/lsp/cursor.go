@@ -240,6 +240,8 @@ func (w *walk) name(t *syntax.Token) {
 	switch {
 	case f.attribute == "@":
 		f.attribute = t.Text
+	case f.kind == "conditions" && next.Text != "=":
+		// a part of the expression
 	case f.kind == "actions" && w.isClause(f, t):
 		f.attribute = t.Text // until its inputs are read
 	default:
@@ -357,7 +359,9 @@ func (w *walk) slot(f *frame, s *cursor) slot {
 		return slotType
 	case f.kind == "inputs":
 		return slotInput
-	case s.attribute != "", s.block == "expression":
+	case f.kind == "conditions" && (s.word != "" && w.tokens[w.at+1].Text == "=" || !f.assigned):
+		return slotNew
+	case s.attribute != "", s.block == "expression", s.block == "conditions":
 		return slotArgument
 	}
 	onItsLine := len(f.item) > 0 && !w.lineEndsBefore(s.start)

@@ -20,6 +20,8 @@ type declaration struct {
 	field  *syntax.Field
 	value  *syntax.EnumValue
 	action *syntax.Action
+
+	condition *syntax.Condition
 }
 
 // declarationOf finds what a name declares.
@@ -49,6 +51,11 @@ func (x *index) declarationOf(name *syntax.Ident) declaration {
 			for _, a := range syntax.ActionsOf(members(d)) {
 				if a.Name == name {
 					of.action = a
+				}
+			}
+			for _, c := range syntax.ConditionsOf(members(d)) {
+				if c.Name == name {
+					of.condition = c
 				}
 			}
 			isArm := func(a *syntax.Arm) bool { return a.Name == name }
@@ -135,7 +142,7 @@ func (v *view) keepRows(r *rewriting, b declaration, to string) {
 				return
 			}
 			attrs, behind = b.field.Attrs, fieldHead(b.field)
-		case b.action != nil:
+		case b.action != nil, b.condition != nil:
 			return
 		default:
 			attrs, behind = syntax.AttributesOf(d.Members), openingBrace(d)
@@ -261,6 +268,9 @@ func hasValue(db *pg.Database, value string) bool {
 // lookBeside notes the files of custom code and seeds that have the old name as a word: the
 // compiler does not read them.
 func (v *view) lookBeside(r *rewriting, b declaration) {
+	if b.condition != nil {
+		return
+	}
 	name := b.name.Name
 	forms := []string{name}
 	switch b.decl.(type) {

@@ -172,7 +172,7 @@ func isUnseen(f *syntax.Field) bool {
 	return kind.IsWriteOnly() || attribute(f.Attrs, "hidden") != nil
 }
 
-// modelFields returns the fields of a declared model, with their columns.
+// modelFields returns the fields of a declared model, with their columns, and its conditions.
 func (x *index) modelFields(m *syntax.Model) []*symbol {
 	owner, span := m.Name.Name, m.Name.Span()
 	fields := []*symbol{x.field(owner, symbol{name: "id", typeName: "ID", column: "id", span: span}, "Every row has one.")}
@@ -193,6 +193,12 @@ func (x *index) modelFields(m *syntax.Model) []*symbol {
 	for _, name := range []string{"createdAt", "updatedAt"} {
 		y := symbol{name: name, typeName: "Timestamp", column: model.SnakeForm(name), span: span}
 		fields = append(fields, x.field(owner, y, "Set by the database."))
+	}
+	for _, d := range syntax.ConditionsOf(m.Members) {
+		y := declaredSymbol(d.Name, classField, d.Name.Name+" = "+syntax.FormatExpr(d.Expression), d.Doc)
+		y.doc = paragraphs(y.doc, "Condition of `"+owner+"`.")
+		y.unseen, y.isCondition = true, true
+		fields = append(fields, y)
 	}
 	return fields
 }

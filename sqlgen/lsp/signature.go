@@ -119,7 +119,7 @@ func (x *index) inputHelp(at *cursor) *signatureHelp {
 	w, _ := kindWords.find(at.name(0))
 	var fields []string
 	if at.clause != "returns" {
-		for _, f := range x.fields(ownerName(at)) {
+		for _, f := range withoutConditions(x.fields(ownerName(at))) {
 			fields = append(fields, "`"+f.name+" "+f.typeText()+"`")
 		}
 	}

@@ -20,6 +20,8 @@ type symbol struct {
 	next   func() []*symbol // what can follow behind a dot; nil means nothing
 	unseen bool             // of a field: no record shows it
 
+	isCondition bool // whether it is a condition of a model, which only expressions name
+
 	spelling spelling
 	typeName string // of a field
 	array    bool

@@ -62,6 +62,7 @@ var declarationWords = words{
 
 var blockWords = words{
 	{name: "fields", text: "The fields of a row."},
+	{name: "conditions", text: "Named conditions, which expressions read like a field, through any path."},
 	{name: "actions", text: "The requests that clients can make."},
 	{name: "arms", text: "The models whose rows a union shows, with their conditions."},
 	{name: "emails", text: "Addresses of members."},

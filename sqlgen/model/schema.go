@@ -97,6 +97,7 @@ type Model struct {
 	Fields      []*Field // in the order of a record: id, the declared ones, createdAt, updatedAt; an FK field behind its to-one
 	Uniques     []*Unique
 	Indexes     []*Index
+	Conditions  []*Condition
 	Validations []*Validation
 	Rules       []*Rule // model-level @permission
 	Actions     []*Action

@@ -17,8 +17,8 @@ import (
 //   - Declarations are separated by one blank line; those that take one line
 //     each, without a comment before them, may follow each other directly. Within braces, several blank lines
 //     become one, and those directly after "{" and before "}" go.
-//   - The braces of a model, union, message, api, and of fields, arms, actions
-//     and models blocks are always broken over lines, one item on each. Those of
+//   - The braces of a model, union, message, api, and of fields, conditions, arms,
+//     actions and models blocks are always broken over lines, one item on each. Those of
 //     an enum, a role and its blocks, and of a model in an api, stay on one line
 //     if that is how they were written and they fit.
 //   - A field or enum value is on one line with its attributes, without
@@ -152,6 +152,8 @@ func (f *formatter) member(m Member) layout.Layout {
 	switch m := m.(type) {
 	case *FieldsBlock:
 		return layout.Concat(f.token(), layout.Text(" "), block(f, m.Fields, f.field))
+	case *ConditionsBlock:
+		return layout.Concat(f.token(), layout.Text(" "), block(f, m.Conditions, f.condition))
 	case *ArmsBlock:
 		return layout.Concat(f.token(), layout.Text(" "), block(f, m.Arms, f.arm))
 	case *ActionsBlock:
@@ -172,6 +174,10 @@ func (f *formatter) field(d *Field) layout.Layout {
 		marks = layout.Concat(marks, f.token())
 	}
 	return layout.Concat(name, marks, f.attrsInLine(d.Attrs))
+}
+
+func (f *formatter) condition(d *Condition) layout.Layout {
+	return layout.Concat(f.token(), layout.Text(" "), f.token(), layout.Text(" "), f.expr(d.Expression, true))
 }
 
 func (f *formatter) arm(d *Arm) layout.Layout {

@@ -99,6 +99,12 @@ func expectedMember(owner string, hasArms bool, found *Token) string {
 		arms, owner, describe(found))
 }
 
+func conditionsInUnion() string { return "only a model has conditions" }
+
+func expectedCondition(found *Token) string {
+	return fmt.Sprintf(`expected a condition such as name = expression, or "}", found %s`, describe(found))
+}
+
 func armsInModel() string { return "only a union has arms" }
 
 func fieldOutsideBlock(name string) string {

@@ -31,7 +31,7 @@ func (p *parser) newName(kind string) *Ident {
 
 func formOf(kind string) *regexp.Regexp {
 	switch kind {
-	case "field", "action", "arm", "input":
+	case "field", "action", "arm", "input", "condition":
 		return itemForm
 	case "enum value":
 		return valueForm

@@ -90,7 +90,7 @@ type Doc struct {
 
 // Model is a model declaration.
 //
-//	model Name { fields { … } actions { … } @attribute … }
+//	model Name { fields { … } conditions { … } actions { … } @attribute … }
 type Model struct {
 	Doc     *Doc // nil means none
 	Name    *Ident
@@ -108,8 +108,8 @@ type Union struct {
 	node
 }
 
-// Member is a *FieldsBlock, *ArmsBlock, *ActionsBlock or *Attribute directly in
-// a model or union. Blocks may repeat; FieldsOf and its siblings join them.
+// Member is a *FieldsBlock, *ConditionsBlock, *ArmsBlock, *ActionsBlock or *Attribute
+// directly in a model or union. Blocks may repeat; FieldsOf and its siblings join them.
 type Member interface {
 	Node
 	isMember()
@@ -120,6 +120,14 @@ type Member interface {
 //	fields { Field … }
 type FieldsBlock struct {
 	Fields []*Field
+	node
+}
+
+// ConditionsBlock is one conditions block of a model.
+//
+//	conditions { Condition … }
+type ConditionsBlock struct {
+	Conditions []*Condition
 	node
 }
 
@@ -148,6 +156,17 @@ func FieldsOf(members []Member) []*Field {
 		}
 	}
 	return fields
+}
+
+// ConditionsOf returns the conditions of all conditions blocks, in the order written.
+func ConditionsOf(members []Member) []*Condition {
+	var conditions []*Condition
+	for _, m := range members {
+		if b, ok := m.(*ConditionsBlock); ok {
+			conditions = append(conditions, b.Conditions...)
+		}
+	}
+	return conditions
 }
 
 // ArmsOf returns the arms of all arms blocks, in the order written.
@@ -200,6 +219,16 @@ type Field struct {
 
 // Mark is a piece of punctuation whose presence means something: [] or ?.
 type Mark struct {
+	node
+}
+
+// Condition is one line of a conditions block.
+//
+//	name = Expr
+type Condition struct {
+	Doc        *Doc // nil means none
+	Name       *Ident
+	Expression Expr
 	node
 }
 
@@ -490,10 +519,11 @@ func (*Role) isDecl()    {}
 func (*API) isDecl()     {}
 func (*Later) isDecl()   {}
 
-func (*FieldsBlock) isMember()  {}
-func (*ArmsBlock) isMember()    {}
-func (*ActionsBlock) isMember() {}
-func (*Attribute) isMember()    {}
+func (*FieldsBlock) isMember()     {}
+func (*ConditionsBlock) isMember() {}
+func (*ArmsBlock) isMember()       {}
+func (*ActionsBlock) isMember()    {}
+func (*Attribute) isMember()       {}
 
 func (*Binary) isExpr()   {}
 func (*Not) isExpr()      {}

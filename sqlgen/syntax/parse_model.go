@@ -7,7 +7,7 @@ import (
 
 // model parses the rest of a model declaration.
 //
-//	Model = "model" Name "{" { Fields | Actions | Attr } "}" ;
+//	Model = "model" Name "{" { Fields | Conditions | Actions | Attr } "}" ;
 func (p *parser) model(m mark, doc *Doc, name *Ident) *Model {
 	d := &Model{Doc: doc, Name: name, Members: p.members("model", name)}
 	d.node = p.node(m)
@@ -37,14 +37,14 @@ func (p *parser) members(keyword string, name *Ident) []Member {
 			if a := p.attributeOrNil(); a != nil {
 				members = append(members, a)
 			}
-		case t.isName("fields"), t.isName("actions"), t.isName("arms"):
+		case t.isName("fields"), t.isName("actions"), t.isName("arms"), t.isName("conditions"):
 			members = p.memberBlock(members, t.Text, keyword)
 		case keyword == "union" && p.atStrayArm():
 			members = append(members, p.strayArms())
 		case t.Kind == TokenName && second.Kind == TokenName:
 			members = append(members, p.strayItems())
 		case t.Kind == TokenName && second.is("{"):
-			meant := Suggest(t.Text, []string{"fields", "actions", "arms"})
+			meant := Suggest(t.Text, []string{"fields", "actions", "arms", "conditions"})
 			if meant == "" {
 				p.fail(expectedMember(owner, keyword == "union", t))
 				p.skip()
@@ -63,17 +63,24 @@ func (p *parser) members(keyword string, name *Ident) []Member {
 	return members
 }
 
-// memberBlock parses a fields, arms or actions block of a model or union, and
+// memberBlock parses a fields, conditions, arms or actions block of a model or union, and
 // appends it to members. The next token is its keyword, or was meant to be it.
 func (p *parser) memberBlock(members []Member, keyword, declaration string) []Member {
 	m := p.mark()
 	if keyword == "arms" && declaration == "model" {
 		p.fail(armsInModel())
 	}
+	if keyword == "conditions" && declaration == "union" {
+		p.fail(conditionsInUnion())
+	}
 	p.next()
 	switch keyword {
 	case "fields":
 		b := &FieldsBlock{Fields: p.fields("fields block")}
+		b.node = p.node(m)
+		return append(members, b)
+	case "conditions":
+		b := &ConditionsBlock{Conditions: p.conditions()}
 		b.node = p.node(m)
 		return append(members, b)
 	case "actions":
@@ -141,11 +148,11 @@ func (p *parser) atItem() bool {
 	return !p.abandoned && p.token().Kind == TokenName && p.peek(1).Kind == TokenName && !p.atDecl()
 }
 
-// atMemberBlock reports whether a fields, arms or actions block begins here, in
+// atMemberBlock reports whether a fields, conditions, arms or actions block begins here, in
 // a place where none can.
 func (p *parser) atMemberBlock() bool {
 	t := p.token()
-	return (t.isName("fields") || t.isName("arms") || t.isName("actions")) && p.peek(1).is("{") && !p.peek(2).is("@")
+	return (t.isName("fields") || t.isName("conditions") || t.isName("arms") || t.isName("actions")) && p.peek(1).is("{") && !p.peek(2).is("@")
 }
 
 // message parses the rest of a message declaration.
@@ -258,6 +265,32 @@ func (p *parser) arrayOrNil(typeName string) *Mark {
 		p.skipBalanced()
 	}
 	return &Mark{node: p.node(m)}
+}
+
+// conditions parses conditions in braces.
+//
+//	Conditions = "conditions" "{" { Name "=" Expr } "}" ;
+func (p *parser) conditions() []*Condition {
+	var conditions []*Condition
+	p.block("conditions block", func() bool {
+		m := p.mark()
+		switch t := p.token(); {
+		case p.atMemberBlock():
+			return false
+		case t.Kind != TokenName || !p.peek(1).is("="):
+			p.fail(expectedCondition(t))
+			p.skip()
+			p.skipToItem()
+		default:
+			d := &Condition{Doc: p.docOrNil(), Name: p.newName("condition")}
+			p.next()
+			d.Expression = p.expr()
+			d.node = p.node(m)
+			conditions = append(conditions, d)
+		}
+		return true
+	})
+	return conditions
 }
 
 // arms parses arms in braces.

@@ -225,7 +225,7 @@ func (p *parser) openBlock(owner string) (open int, ok bool) {
 // atInnerBlock reports whether a block begins here that is in others.
 func (p *parser) atInnerBlock() bool {
 	switch p.token().Text {
-	case "fields", "arms", "actions", "emails", "domains", "expression", "models":
+	case "fields", "conditions", "arms", "actions", "emails", "domains", "expression", "models":
 		return p.peek(1).is("{")
 	}
 	return false
