@@ -469,7 +469,8 @@ func resolved(t *testing.T, document map[string]any, schema any) any {
 // inspectorDir has the modules of the inspector of the protocol.
 const inspectorDir = "clients/inspector"
 
-// TestInspector lists and calls every action of both example apps with the command line of npm's inspector.
+// TestInspector lists the actions of both example apps with the command line of npm's inspector, which calls one of each
+// API. It takes half a second for each call; the client in it calls every action, in one session of each API.
 func TestInspector(t *testing.T) {
 	t.Parallel()
 	program.Modules(t, inspectorDir, "npm's inspector does not call actions")
@@ -478,35 +479,52 @@ func TestInspector(t *testing.T) {
 			t.Parallel()
 			dir := appDir(name)
 			a, m, matrix := serveAgents(t, dir), manifestOf(t, dir), matrixOf(t, dir)
-			bearer := "Authorization: Bearer " + a.token(t, "ada")
-			inspect := func(api release.API, arguments ...string) string {
-				t.Helper()
-				command := exec.CommandContext(t.Context(), "node_modules/.bin/mcp-inspector",
-					append([]string{"--cli", a.url + "/" + api.Path + "/mcp", "--transport", "http", "--header", bearer}, arguments...)...)
-				command.Dir = inspectorDir
-				var problems bytes.Buffer
-				command.Stderr = &problems
-				out, err := command.Output()
-				if code := command.ProcessState.ExitCode(); err != nil && code != 5 { // 5: the tool answers an error
-					t.Errorf("%q: %v\n%s%s", arguments, err, out, problems.String())
-				}
-				return string(out) + problems.String()
-			}
+			token := a.token(t, "ada")
 			var called []string // no action twice
 			for _, api := range m.APIs {
-				listed := inspect(api, "--method", "tools/list", "--strict")
+				address := a.url + "/" + api.Path + "/mcp"
+				inspect := func(arguments ...string) string {
+					t.Helper()
+					command := exec.CommandContext(t.Context(), "node_modules/.bin/mcp-inspector",
+						append([]string{"--cli", address, "--transport", "http", "--header", "Authorization: Bearer " + token}, arguments...)...)
+					command.Dir = inspectorDir
+					var problems bytes.Buffer
+					command.Stderr = &problems
+					out, err := command.Output()
+					if code := command.ProcessState.ExitCode(); err != nil && code != 5 { // 5: the tool answers an error
+						t.Errorf("%q: %v\n%s%s", arguments, err, out, problems.String())
+					}
+					return string(out) + problems.String()
+				}
+				listed := inspect("--method", "tools/list", "--strict")
+				var open []string
 				for _, action := range api.Actions {
 					if isOpen := matrix[action]["authenticated"] != "never"; strings.Contains(listed, `"name": "`+action+`"`) != isOpen {
 						t.Errorf("%s: listed %t\n%s", action, !isOpen, listed)
-					} else if !isOpen || slices.Contains(called, action) {
-						continue // the inspector does not call what is not listed
+					} else if isOpen && !slices.Contains(called, action) { // the client does not call what is not listed
+						open = append(open, action)
 					}
-					called = append(called, action)
-					_, want := a.send(t, "POST", "/"+api.Path+"/json/"+action, http.Header{"Authorization": {strings.TrimPrefix(bearer, "Authorization: ")}}, `{}`)
+				}
+				called = append(called, open...)
+				if len(open) == 0 {
+					continue
+				}
+				answers := strings.Split(strings.TrimSpace(node(t, inspectorDir, nil, append([]string{"call.mjs", address, token}, open...)...)), "\n")
+				if len(answers) != len(open) {
+					t.Fatalf("%d answers to %d calls: %q", len(answers), len(open), answers)
+				}
+				for i, action := range open {
+					_, want := a.send(t, "POST", "/"+api.Path+"/json/"+action, http.Header{"Authorization": {"Bearer " + token}}, `{}`)
 					var code struct{ Code string }
 					_ = json.Unmarshal([]byte(want), &code)
-					if got := inspect(api, "--method", "tools/call", "--tool-name", action); !strings.Contains(got, `"structuredContent"`) || !strings.Contains(got, code.Code) {
-						t.Errorf("%s: got %s, a request gets %s", action, got, want)
+					got := []string{answers[i]}
+					if i == 0 {
+						got = append(got, inspect("--method", "tools/call", "--tool-name", action))
+					}
+					for _, got := range got {
+						if !strings.Contains(got, `"structuredContent"`) || !strings.Contains(got, code.Code) {
+							t.Errorf("%s: got %s, a request gets %s", action, got, want)
+						}
 					}
 				}
 			}

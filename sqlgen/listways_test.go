@@ -136,6 +136,11 @@ const wayRows = `
 		from unnest('{1,20,50,100,200,400,1200,5000}'::int[]) as size
 		cross join generate_series(0, size - 1) as n
 	) as member (team, who);
+	-- An index is built in a third of the time that its entries take one by one.
+	create temporary table index_of_task as
+	select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
+	from pg_index where indrelid = 'app.task'::regclass and not indisunique;
+	do $$ begin execute (select 'drop index ' || string_agg(name, ', ') from index_of_task); end $$;
 	insert into app.task (id, owner_id, keeper_id, team_id, crew_id, division_id, region, mail, code, is_open, is_rare, is_done, title, rank, at, due)
 	select
 		't' || n, who.id, nullif(who.id, case when n % 7 = 0 then who.id end),
@@ -144,6 +149,7 @@ const wayRows = `
 		'title ' || n % 1000, n % 500, '2026-01-01Z'::timestamptz + n * interval '1 minute', nullif('2026-01-01'::date + n % 300, '2026-01-08')
 	from generate_series(0, 99999) as n
 	cross join lateral (select case when n % 2000 = 77 then 'few' else 'many' end as id) as who;
+	do $$ begin execute (select string_agg(definition, '; ') from index_of_task); end $$;
 	analyze;
 	reset session_replication_role;
 `
