@@ -82,7 +82,7 @@ func TestOrders(t *testing.T) {
 	for action, order := range declared {
 		checkOrder(t, a, action, "", order)
 	}
-	random, rounds := rand.New(rand.NewPCG(7, 7)), 4
+	random, rounds := rand.New(rand.NewPCG(7, 7)), 1
 	if *generatedFor > 0 {
 		rounds = 40
 	}

@@ -84,16 +84,20 @@ func TestNoStraySpace(t *testing.T) {
 }
 
 // TestDeterminism compiles each case several times: a result that depends on the order of Go's maps
-// would change.
+// would change. With the flag -generated it compiles them more often.
 func TestDeterminism(t *testing.T) {
 	t.Parallel()
+	times := 3
+	if *generatedFor > 0 {
+		times = 30
+	}
 	for _, path := range cases(t) {
 		archive, err := txtar.ParseFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var first string
-		for i := range 10 {
+		for i := range times {
 			compiled, errs := sqlgen.Compile(projectOf(archive))
 			got := rendered(t, errs)
 			if compiled != nil {
