@@ -139,16 +139,22 @@ func (c *copies) pause(t *testing.T, isPaused bool) {
 // answeredBy counts the reads that the primary, or the replica, has answered.
 func (a *app) answeredBy(t *testing.T, database string) int {
 	t.Helper()
+	return a.metric(t, fmt.Sprintf("sternpost_reads_total{database=%q} ", database))
+}
+
+// metric returns the number behind a text in the server's metrics, 0 if there is none.
+func (a *app) metric(t *testing.T, text string) int {
+	t.Helper()
 	response, err := http.Get(a.admin + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
+	all, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, _ := strings.Cut(string(text), fmt.Sprintf("sternpost_reads_total{database=%q} ", database))
+	_, after, _ := strings.Cut(string(all), text)
 	line, _, _ := strings.Cut(after, "\n")
 	count, _ := strconv.Atoi(line)
 	return count

@@ -205,6 +205,18 @@ func TestWebhook(t *testing.T) {
 	if n := warehouse.inversions(); n > 0 {
 		t.Errorf("%d events were taken after a later one of their record", n)
 	}
+	var metrics map[string]int
+	for deadline := time.Now().Add(5 * time.Second); metrics["succeeded"] != records*(steps+2) && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		metrics = map[string]int{}
+		for _, name := range []string{"succeeded", "failed", "dead"} {
+			for _, server := range []*app{a, b} {
+				metrics[name] += server.metric(t, `sternpost_deliveries_total{outcome="`+name+`",subscriber="tellWarehouse"} `)
+			}
+		}
+	}
+	if metrics["succeeded"] != records*(steps+2) || metrics["failed"] == 0 || metrics["dead"] != 0 {
+		t.Errorf("metrics: %v", metrics)
+	}
 	for _, part := range []string{`"eventName": "parcel.deleted"`, `"data": null`, `"action": "deleteParcel"`, `"filename"`, `"requestId": "`} {
 		if !strings.Contains(warehouse.last, part) {
 			t.Errorf("an event lacks %s: %s", part, warehouse.last)

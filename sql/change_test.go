@@ -228,6 +228,45 @@ func TestChangesAreEmptied(t *testing.T) {
 	}
 }
 
+// TestUnreadChangesStay keeps the change of a transaction that was running when a consumer read last, though later changes
+// of its partition are read: also of a webhook that is stopped. Those of other days go, while a webhook is being read.
+func TestUnreadChangesStay(t *testing.T) {
+	t.Parallel()
+	database := withHook(t)
+	owner, other, server := database.Owner(t), database.Owner(t), database.Server(t)
+	exec(t, other, `begin; insert into app.thing values ('slow')`)
+	exec(t, owner, `insert into app.thing values ('quick')`)
+	for range 2 {
+		if l := lend(t, server, 10); l.Lease != nil {
+			settle(t, server, l, nil, nil, nil)
+		}
+	}
+	exec(t, other, `commit`)
+	exec(t, server, `select platform.events_stop('watch')`)
+	exec(t, owner, `update platform.change set day = (day + 6) % 8, at = at - interval '2 days'`)
+	if n := value[int](t, server, `select platform.events_tend('1 day')`); n > 0 {
+		t.Error("a change is gone that a webhook has not read")
+	}
+	exec(t, server, `select platform.events_resume('watch')`)
+	exec(t, owner, `insert into app.thing values ('new')`)
+	l := lend(t, server, 1)
+	if l.String() != "slow" {
+		t.Errorf("handed out %s", l)
+	}
+	settle(t, server, l, l.Last, nil, nil)
+	settle(t, server, lend(t, server, 10), nil, nil, nil)
+	exec(t, owner, `insert into app.thing values ('newer')`)
+	if l := lend(t, server, 10); l.String() != "newer" {
+		t.Errorf("handed out %s", l)
+	}
+	if n := value[int](t, server, `select platform.events_tend('1 day')`); n != 1 {
+		t.Errorf("%d partitions were emptied that everybody has read", n)
+	}
+	if got := strings.Join(values[string](t, owner, `select record from platform.change order by seq`), " "); got != "new newer" {
+		t.Errorf("the record has %s", got)
+	}
+}
+
 // TestStayingAway gives up what a consumer has not read for too long, so that the record goes on, and nothing that is new.
 func TestStayingAway(t *testing.T) {
 	t.Parallel()

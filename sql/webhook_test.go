@@ -56,6 +56,9 @@ func lend(t *testing.T, conn *pgx.Conn, most int) *lent {
 // settle settles a lease, up to a seq.
 func settle(t *testing.T, conn *pgx.Conn, l *lent, last *int64, waiting, held []int64) []*int64 {
 	t.Helper()
+	if l.Lease == nil {
+		t.Fatal("there is no lease")
+	}
 	return value[[]*int64](t, conn, `select platform.events_settle('watch', $1::text::timestamptz, $2, $3, $4, '1 minute')`, *l.Lease, last, waiting, held)
 }
 
