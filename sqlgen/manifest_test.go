@@ -49,9 +49,17 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 		from pg_trigger join pg_class on pg_class.oid = tgrelid join pg_proc on pg_proc.oid = tgfoid
 		where tgname = '_500_validate' and tgdeferrable and tginitdeferred
 		union all
-		select case when pg_get_constraintdef(pg_constraint.oid) ~ 'cardinality' then 'maxItems ' else 'maxLength ' end || pg_class.relname || ' ' || conname
+		select case
+			when pg_get_constraintdef(pg_constraint.oid) ~ 'cardinality.*<=' then 'maxItems '
+			when pg_get_constraintdef(pg_constraint.oid) ~ 'cardinality.*>=' then 'minItems '
+			when pg_get_constraintdef(pg_constraint.oid) ~ 'char_length.*>=|platform.shortest' then 'minLength '
+			when pg_get_constraintdef(pg_constraint.oid) ~ 'char_length|platform.longest' then 'maxLength '
+			when conname ~ '_not_blank_check$' then 'notBlank '
+			when conname ~ '_format_check$' then 'format '
+			else 'pattern '
+		end || pg_class.relname || ' ' || conname
 		from pg_constraint join pg_class on pg_class.oid = conrelid
-		where connamespace = 'app'::regnamespace and contype = 'c' and pg_get_constraintdef(pg_constraint.oid) ~ 'char_length|platform.longest|cardinality'
+		where connamespace = 'app'::regnamespace and contype = 'c' and pg_get_constraintdef(pg_constraint.oid) ~ 'char_length|platform.(longest|shortest|each_matches)|cardinality| ~ '
 		union all
 		select 'unique ' || table_of.relname || ' ' || pg_class.relname
 		from pg_index

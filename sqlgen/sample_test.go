@@ -15,6 +15,7 @@ import (
 	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/sql/pattern"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/emit"
@@ -286,6 +287,17 @@ func (s sampler) value(schema map[string]any, least bool) any {
 			return "data:text/plain;name=sample;base64,YQ=="
 		case "relative-period":
 			return "last 3 days"
+		case "email":
+			return "ada@example.com"
+		case "uri":
+			return "https://example.com"
+		}
+		if written, ok := schema["pattern"].(string); ok {
+			m, err := pattern.Compile(written)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			return m.Example()
 		}
 		if most, ok := schema["maxLength"].(float64); ok {
 			return "sample"[:min(6, int(most))]

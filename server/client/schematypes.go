@@ -195,10 +195,18 @@ func propertyDoc(s *release.JSONSchema) string {
 	if s.Kind() == "array" && s.Items != nil && format == "" {
 		format = s.Items.Format
 	}
-	if format == "" || format == "markdown" && s.Description != "" {
-		return s.Description
+	text := s
+	if s.Kind() == "array" && s.Items != nil {
+		text = s.Items
 	}
-	return strings.TrimSpace(s.Description + "\n@format " + format)
+	doc := s.Description
+	if format != "" && (format != "markdown" || s.Description == "") {
+		doc += "\n@format " + format
+	}
+	if written := text.PatternText(); written != "" {
+		doc += "\n@pattern " + written
+	}
+	return strings.TrimSpace(doc)
 }
 
 // requiredSets returns the alternative sets of properties. A value must have one of them; nil means that there is no choice.

@@ -188,6 +188,9 @@ func (r schemaReader) sampleOf(s *shownSchema, name string, all bool, depth int)
 	case "number":
 		return "1.5"
 	case "string":
+		if m := s.Matcher(); m != nil {
+			return string(answer.Quote(nil, m.Example()))
+		}
 		text := []rune(sampleText(s.Format+s.OwnFormat, name))
 		if most := s.Count("maxLength"); most > 0 {
 			text = text[:min(len(text), most)]
@@ -243,6 +246,10 @@ func sampleText(format, name string) string {
 		return "2026-03-31T09:00:00Z"
 	case "duration":
 		return "PT1H30M"
+	case "email":
+		return "ada@example.com"
+	case "uri":
+		return "https://example.com"
 	case "relative-period":
 		return "last 7 days"
 	case "data-url", "file":

@@ -1,11 +1,14 @@
 package input
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/sternpost/sternpost/sql/pattern"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -159,6 +162,18 @@ func (c *compiler) keyword(n *node, s *release.JSONSchema, k release.Keyword) (e
 		n.minLength, err = newLimit(k.Value)
 	case "maxLength":
 		n.maxLength, err = newLimit(k.Value)
+	case "pattern":
+		var written string
+		if err = json.Unmarshal(k.Value, &written); err == nil {
+			n.pattern, err = pattern.Compile(written)
+		}
+	case release.PatternMessage:
+		err = json.Unmarshal(k.Value, &n.message)
+	case "not":
+		n.notBlank = true
+		if want := release.Anything().With("pattern", pattern.Blank).Text(); !bytes.Equal(k.Value, want) {
+			err = fmt.Errorf("only %s is supported", want)
+		}
 	case "minimum":
 		n.minimum, err = readBound(k.Value)
 	case "maximum":
@@ -184,7 +199,7 @@ func keywordKinds(keyword string) kinds {
 		return kindObject
 	case "items", "minItems", "maxItems":
 		return kindArray
-	case "minLength", "maxLength":
+	case "minLength", "maxLength", "pattern", "not":
 		return kindString
 	case "minimum", "maximum":
 		return kindInteger | kindNumber

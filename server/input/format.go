@@ -1,6 +1,11 @@
 package input
 
-import "github.com/sternpost/sternpost/server/problem"
+import (
+	"sync"
+
+	"github.com/sternpost/sternpost/server/problem"
+	"github.com/sternpost/sternpost/sql/pattern"
+)
 
 // format is the form of a string or number beyond its type.
 type format uint8
@@ -17,6 +22,8 @@ const (
 	formatDecimal
 	formatFile   // a data URL or an upload key
 	formatSecret // any text, to be encrypted
+	formatEmail
+	formatURI
 )
 
 // formatNames lists the formats. The hidden ones are under x-format.
@@ -35,6 +42,8 @@ var formatNames = [...]struct {
 	{formatDecimal, "decimal", false},
 	{formatFile, "file", true},
 	{formatSecret, "secret", true},
+	{formatEmail, "email", false},
+	{formatURI, "uri", false},
 }
 
 func formatNamed(name string, hidden bool) (format, bool) {
@@ -99,5 +108,33 @@ func (f format) problem(content []byte) problem.Problem {
 			return problem.FormatBecause(formatDataURL.name(), why)
 		}
 	}
+	if matcher := f.matcher(); matcher != nil && !matcher().Match(content) {
+		return problem.Format(f.name())
+	}
 	return none
+}
+
+// matcher returns the pattern of a format, nil if it has none.
+func (f format) matcher() func() *pattern.Matcher {
+	switch f {
+	case formatEmail:
+		return isEmail
+	case formatURI:
+		return isURI
+	}
+	return nil
+}
+
+var (
+	isEmail = sync.OnceValue(func() *pattern.Matcher { return mustCompile(pattern.Email) })
+	isURI   = sync.OnceValue(func() *pattern.Matcher { return mustCompile(pattern.URL) })
+	isBlank = sync.OnceValue(func() *pattern.Matcher { return mustCompile(pattern.Blank) })
+)
+
+func mustCompile(written string) *pattern.Matcher {
+	m, err := pattern.Compile(written)
+	if err != nil {
+		panic("input: " + err.Error()) // a constant
+	}
+	return m
 }

@@ -1,5 +1,7 @@
 package input
 
+import "github.com/sternpost/sternpost/sql/pattern"
+
 // kinds is a set of JSON types.
 type kinds uint8
 
@@ -76,6 +78,9 @@ type node struct {
 	format    format
 	minLength limit
 	maxLength limit
+	notBlank  bool
+	pattern   *pattern.Matcher // nil means none
+	message   string           // of the pattern; empty means a message of its own
 
 	// For numbers.
 	minimum *bound // nil means none

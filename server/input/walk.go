@@ -412,6 +412,13 @@ func (w *walker) string(n *node) bool {
 	if wrong == none {
 		wrong = n.lengthProblem(content)
 	}
+	switch {
+	case wrong != none:
+	case n.notBlank && isBlank().Match(content):
+		wrong = problem.NotBlank()
+	case n.pattern != nil && !n.pattern.Match(content):
+		wrong = problem.Pattern(n.message)
+	}
 	if wrong != none {
 		w.refuse(wrong)
 		return true

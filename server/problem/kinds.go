@@ -29,6 +29,8 @@ func Kinds() []Kind {
 		{"maximum", limit, "the number is too large"},
 		{"minLength", limit, "the text is too short"},
 		{"maxLength", limit, "the text is too long"},
+		{"notBlank", nil, "the text has nothing but white space"},
+		{"pattern", nil, "the text does not match its pattern; `error` is the message of the schema, if it has one"},
 		{"minItems", limit, "the array has too few elements"},
 		{"maxItems", limit, "the array has too many elements"},
 		{"minProperties", limit, "the object has too few members"},

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -91,6 +92,14 @@ func MinLength(limit int64, unit string) Problem {
 // MaxLength is the problem of a text with more characters than a limit, or bytes if unit says so.
 func MaxLength(limit int64, unit string) Problem {
 	return limited("maxLength", "String length must be at most # "+unit, limit)
+}
+
+// NotBlank is the problem of a text of white space only.
+func NotBlank() Problem { return plain("notBlank", "must not be blank") }
+
+// Pattern is the problem of a text that does not match its pattern, in the words of the schema if it has some.
+func Pattern(message string) Problem {
+	return plain("pattern", cmp.Or(message, "does not match the pattern"))
 }
 
 // MinItems is the problem of an array with fewer elements than a limit.

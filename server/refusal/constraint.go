@@ -48,18 +48,6 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 		return InputInvalid.With(raised).
 			Saying("the values for the unique composite fields (%s) must be unique", strings.Join(c.Fields, ", ")).
 			Listing(problem.Unique(c.Fields).At(where()))
-	case c.Kind == release.MaxLength:
-		return InputInvalid.With(raised).
-			Saying("the value of field '%s' is too long", first).
-			Listing(problem.MaxLength(c.Limit, "").At(where()))
-	case c.Kind == release.MaxItems:
-		return InputInvalid.With(raised).
-			Saying("the value of field '%s' has too many items", first).
-			Listing(problem.MaxItems(c.Limit).At(where()))
-	case c.Kind == release.Range:
-		return InputInvalid.With(raised).
-			Saying("the value of field '%s' is out of range", first).
-			Listing(problem.Range().At(where()))
 	case c.Kind == release.Reference && isStillReferenced(raised, action):
 		return InputInvalid.With(raised).
 			Saying("the record is referenced by other records").
@@ -69,7 +57,33 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 			Saying("the record referenced in field '%s' does not exist", first).
 			Listing(problem.Reference().At(where()))
 	}
+	if text, entry := beyondLimit(c); text != "" {
+		return InputInvalid.With(raised).Saying("the value of field '%s' %s", first, text).Listing(entry.At(where()))
+	}
 	return nil
+}
+
+// beyondLimit says how a value breaks a limit of its field, "" for other constraints.
+func beyondLimit(c release.Constraint) (text string, entry problem.Problem) {
+	switch c.Kind {
+	case release.MinLength:
+		return "is too short", problem.MinLength(c.Limit, "")
+	case release.MaxLength:
+		return "is too long", problem.MaxLength(c.Limit, "")
+	case release.MinItems:
+		return "has too few items", problem.MinItems(c.Limit)
+	case release.MaxItems:
+		return "has too many items", problem.MaxItems(c.Limit)
+	case release.NotBlank:
+		return "is blank", problem.NotBlank()
+	case release.Pattern:
+		return "does not match its pattern", problem.Pattern(c.Message)
+	case release.HasFormat:
+		return "does not have its format", problem.Format(c.Format)
+	case release.Range:
+		return "is out of range", problem.Range()
+	}
+	return "", problem.Problem{}
 }
 
 // lackedByCaller returns the value that a caller lacks for a required field; "" if the field

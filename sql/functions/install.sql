@@ -57,6 +57,8 @@
 {{ template "is_file.sql" . }}
 {{ template "is_file_array.sql" . }}
 {{ template "longest.sql" . }}
+{{ template "shortest.sql" . }}
+{{ template "each_matches.sql" . }}
 
 {{ template "enough.sql" . }}
 {{ template "order_sql.sql" . }}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/sternpost/sternpost/sql/pattern"
 )
 
 // JSONSchema is a published JSON Schema: ReadJSONSchema reads one, and With makes one keyword
@@ -319,6 +320,28 @@ func (s *JSONSchema) Value(keyword string) json.RawMessage {
 
 // IsClosed tells whether an object allows no other properties.
 func (s *JSONSchema) IsClosed() bool { return string(s.Value("additionalProperties")) == "false" }
+
+// Matcher returns the matcher of the pattern of a text, nil if it has none.
+func (s *JSONSchema) Matcher() *pattern.Matcher {
+	written := s.PatternText()
+	if written == "" {
+		return nil
+	}
+	m, err := pattern.Compile(written)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// PatternText returns the pattern of a text, empty if it has none.
+func (s *JSONSchema) PatternText() string {
+	var written string
+	if value := s.Value("pattern"); value != nil && json.Unmarshal(value, &written) != nil {
+		return ""
+	}
+	return written
+}
 
 // Count returns the value of a counting keyword, such as minLength; 0 if it is absent.
 func (s *JSONSchema) Count(keyword string) int {

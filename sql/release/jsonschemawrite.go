@@ -153,6 +153,14 @@ func (s *JSONSchema) AtMost(keyword string, limit int64) *JSONSchema {
 	return s.With(keyword, limit)
 }
 
+// AtLeast sets a least count, unless a greater one is set. Without limit, 0, it sets none. It returns the schema.
+func (s *JSONSchema) AtLeast(keyword string, limit int64) *JSONSchema {
+	if limit <= int64(s.Count(keyword)) {
+		return s
+	}
+	return s.With(keyword, limit)
+}
+
 // Requiring sets the required properties of an object and returns the schema.
 func (s *JSONSchema) Requiring(names ...string) *JSONSchema { return s.With("required", names) }
 

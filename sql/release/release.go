@@ -370,8 +370,13 @@ const (
 	Reference ConstraintKind = "reference"
 	Required  ConstraintKind = "required"
 	Validate  ConstraintKind = "validate"
+	MinLength ConstraintKind = "minLength"
 	MaxLength ConstraintKind = "maxLength"
+	MinItems  ConstraintKind = "minItems"
 	MaxItems  ConstraintKind = "maxItems"
+	NotBlank  ConstraintKind = "notBlank"
+	Pattern   ConstraintKind = "pattern"
+	HasFormat ConstraintKind = "format"
 	Range     ConstraintKind = "range" // of results of arithmetic
 )
 
@@ -380,9 +385,13 @@ type Constraint struct {
 	Kind    ConstraintKind `json:"kind"`
 	Table   string         `json:"table"`
 	Fields  []string       `json:"fields,omitempty"`  // a to-one by its FK field
-	Message string         `json:"message,omitempty"` // of Validate
-	Limit   int64          `json:"limit,omitempty"`   // of MaxLength, in characters, and MaxItems
+	Message string         `json:"message,omitempty"` // of Validate, and of Pattern if it has one
+	Limit   int64          `json:"limit,omitempty"`   // of lengths, in characters, and of numbers of elements
+	Format  string         `json:"format,omitempty"`  // of HasFormat, in JSON Schema
 }
+
+// PatternMessage is the keyword beside a pattern that says what a refusal says.
+const PatternMessage = "x-pattern-message"
 
 // Schemas is a list of named JSON Schemas that keeps its order, and that of the members
 // of each: errors are reported in declaration order.

@@ -59,7 +59,7 @@ func modelActions() []bearer {
 func anyAction() []bearer { return append(modelActions(), onUnionGet, onUnionList) }
 
 // attributeRules is the table of attributes. Codes of their own are for @relation and
-// @onDelete on an unsuited relation, @maxLength and @maxItems on an unsuited type,
+// @onDelete on an unsuited relation, limits such as @maxLength on an unsuited type,
 // @where and @set with custom code.
 func attributeRules() []attributeRule {
 	return []attributeRule{
@@ -103,13 +103,33 @@ func attributeRules() []attributeRule {
 			"The largest size of an upload; by default 100 MB.",
 			"scan File? @maxSize(\"2.5 MiB\")", ""},
 			[]bearer{onFile, onUntyped}, false},
+		{Attribute{"minLength", "@minLength(3)",
+			"The fewest characters of a text, or of each text of an array.",
+			"subtitle Text? @minLength(3)", "(3)"},
+			anyField(), false},
 		{Attribute{"maxLength", "@maxLength(200)",
 			"The most characters of a text, or of each text of an array; by default only the size of a request limits them.",
 			"subtitle Text? @maxLength(200)", "(3)"},
 			anyField(), false},
+		{Attribute{"minItems", "@minItems(1)",
+			"The fewest elements of an array. On a to-many, the fewest rows below it that each create makes.",
+			"labels Text[]? @minItems(1)", "(3)"},
+			anyField(), false},
 		{Attribute{"maxItems", "@maxItems(20)",
 			"The most elements of an array; by default only the size of a request limits them.",
 			"labels Text[] @maxItems(20) @default", "(3)"},
+			anyField(), false},
+		{Attribute{"notBlank", "@notBlank",
+			"Each text has at least one character that is not white space.",
+			"subtitle Text? @notBlank", ""},
+			anyField(), false},
+		{Attribute{"pattern", `@pattern("[A-Z]{2}\\d{4}", message: "text")`,
+			"The regular expression that each whole text matches, and what a refusal says.",
+			`code Text? @pattern("[A-Z]+")`, `("a")`},
+			anyField(), false},
+		{Attribute{"format", "@format(email) or @format(url)",
+			"The form of each text: an e-mail address, or an address that begins with http or https.",
+			"contact Text? @format(email)", "(email)"},
 			anyField(), false},
 		{Attribute{"hidden", "@hidden",
 			"Records do not show the field, and lists cannot be filtered or ordered by it. Rules, conditions and custom code can read it.",

@@ -27,7 +27,7 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *model.Sc
 	c.declareFields()   // fields of models and their types
 	c.relate()          // pairs of relations; FK fields, backlinks
 	c.checkConditions() // conditions of models, cycles
-	c.checkFieldAttrs() // @unique, @index, @default, @onDelete, @renamed, @accepts, @maxSize, @maxLength, @maxItems, @hidden
+	c.checkFieldAttrs() // @unique, @index, @default, @onDelete, @renamed, @accepts, @maxSize, limits, @hidden
 	c.checkComputed()   // @computed, cycles
 	c.checkRoles()      // expressions of roles
 	c.checkModelAttrs() // composites, indexes, @validate, rules

@@ -206,12 +206,18 @@ const (
 	//	model Order { fields { scan File @maxSize("1 TB") } }
 	BadSize syntax.Code = "BadSize"
 
-	// BadLimit: a @maxLength is on something else than Text and Markdown, or a
-	// @maxItems on something else than an array; one of them is not a positive integer; a
-	// @default or @set goes beyond it.
+	// BadLimit: a limit of texts is on something else than Text and Markdown, or a limit of
+	// elements on something else than an array; its number is not a positive integer; no
+	// value can satisfy all; a @default or @set goes beyond it.
 	//
 	//	model Order { fields { number Text @maxLength(3) @default("none") } }
 	BadLimit syntax.Code = "BadLimit"
+
+	// BadTextPattern: a @pattern is not a regular expression of the language, or has too
+	// many states.
+	//
+	//	model Order { fields { number Text @pattern("^[A-Z]+$") } }
+	BadTextPattern syntax.Code = "BadTextPattern"
 
 	// HiddenInput: a list would be filtered or ordered by a hidden field, or a record or
 	// union would show it.

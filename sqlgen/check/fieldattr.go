@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sternpost/sternpost/sql/pattern"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -18,7 +19,7 @@ const (
 	defaultFileSize = 100_000_000
 )
 
-// maxLimit bounds @maxLength and @maxItems: the greatest count of Postgres.
+// maxLimit bounds limits of lengths: the greatest count of Postgres.
 const maxLimit = 2_147_483_647
 
 // checkFieldAttrs reads the attributes of fields; @unique and @relation were read
@@ -36,7 +37,7 @@ func (c *checker) checkFieldAttrs() {
 			for _, a := range f.attrs {
 				c.checkFieldAttr(f, a, &r)
 			}
-			c.checkDefaultLimits(f)
+			c.checkLimits(f)
 		}
 	}
 }
@@ -59,9 +60,16 @@ func (c *checker) checkFieldAttr(f *fieldDecl, a *syntax.Attribute, r *renames) 
 		c.checkAccepts(f, a)
 	case "maxSize":
 		c.checkMaxSize(f, a)
+	case "minLength":
+		f.MinLength = c.limit(a, isText(f), limitNeedsText(a.Name.Name, f.Field))
 	case "maxLength":
-		isText := f.Type.Kind.Class() == expr.ClassText
-		f.MaxLength = c.limit(a, isText, maxLengthNeedsText(f.Field))
+		f.MaxLength = c.limit(a, isText(f), limitNeedsText(a.Name.Name, f.Field))
+	case "notBlank":
+		f.NotBlank = c.isSuited(a, isText(f), limitNeedsText(a.Name.Name, f.Field)) && c.noArgument(a)
+	case "pattern":
+		c.checkPattern(f, a)
+	case "format":
+		c.checkFormat(f, a)
 	case "hidden":
 		c.checkHidden(f, a)
 	case "allow":
@@ -70,8 +78,10 @@ func (c *checker) checkFieldAttr(f *fieldDecl, a *syntax.Attribute, r *renames) 
 			return
 		}
 		c.checkAllow(&f.allowances, fieldWarnings(), a)
+	case "minItems":
+		f.MinItems = c.limit(a, f.Type.Array, limitNeedsArray(a.Name.Name, f.Field))
 	case "maxItems":
-		f.MaxItems = c.limit(a, f.Type.Array && !f.IsRelation(), maxItemsNeedsArray(f.Field))
+		f.MaxItems = c.limit(a, f.Type.Array && !f.IsRelation(), limitNeedsArray(a.Name.Name, f.Field))
 	}
 }
 
@@ -218,11 +228,68 @@ func (c *checker) checkMaxSize(f *fieldDecl, a *syntax.Attribute) {
 	f.MaxSize = size
 }
 
-// limit reads a @maxLength or @maxItems; unsuited says why it cannot bound a field of
-// another type. It returns 0 on an error.
-func (c *checker) limit(a *syntax.Attribute, isSuited bool, unsuited string) int64 {
+func isText(f *fieldDecl) bool { return f.Type.Kind.Class() == expr.ClassText }
+
+// isSuited reports a limit on a field of a type that it cannot bound; unsuited says why.
+func (c *checker) isSuited(a *syntax.Attribute, isSuited bool, unsuited string) bool {
 	if !isSuited {
 		c.report(BadLimit, a.Name.Span(), unsuited)
+	}
+	return isSuited
+}
+
+// checkPattern reads a @pattern.
+func (c *checker) checkPattern(f *fieldDecl, a *syntax.Attribute) {
+	if !c.isSuited(a, isText(f), limitNeedsText(a.Name.Name, f.Field)) {
+		return
+	}
+	if len(a.Args) == 0 || len(a.Args) > 2 {
+		c.badArguments(a, a.Name.Span())
+		return
+	}
+	p := &model.Pattern{}
+	for i, arg := range a.Args {
+		text, isText := arg.Value.(*syntax.String)
+		if !isText || arg.Target != nil || (i == 0) != (arg.Label == nil) || arg.Label != nil && arg.Label.Name != "message" {
+			c.badArgument(a, arg)
+			return
+		}
+		if i == 1 {
+			p.Message = text.Value
+			continue
+		}
+		var problem string
+		if p.Written, problem = pattern.Read(text.Value); problem != "" {
+			c.report(BadTextPattern, text.Span(), badTextPattern(problem))
+			return
+		}
+		p.Source = text.Value
+	}
+	f.Pattern = p
+}
+
+// checkFormat reads a @format.
+func (c *checker) checkFormat(f *fieldDecl, a *syntax.Attribute) {
+	if !c.isSuited(a, f.Type.Kind == expr.Text, formatNeedsText(f.Field)) {
+		return
+	}
+	value := c.oneArgument(a)
+	if value == nil {
+		return
+	}
+	name, formats := bareName(value), model.Formats()
+	i := slices.IndexFunc(formats, func(format *model.Format) bool { return name != nil && format.Name == name.Name })
+	if i < 0 {
+		c.badArguments(a, value.Span())
+		return
+	}
+	f.Format = formats[i]
+}
+
+// limit reads a limit such as @maxLength; unsuited says why it cannot bound a field of
+// another type. It returns 0 on an error.
+func (c *checker) limit(a *syntax.Attribute, isSuited bool, unsuited string) int64 {
+	if !c.isSuited(a, isSuited, unsuited) {
 		return 0
 	}
 	value := c.oneArgument(a)
@@ -242,22 +309,35 @@ func (c *checker) limit(a *syntax.Attribute, isSuited bool, unsuited string) int
 	return n
 }
 
-// checkDefaultLimits reports a @default that is longer than the field may be.
-func (c *checker) checkDefaultLimits(f *fieldDecl) {
-	if f.Default == nil || f.Default.Bare {
+// checkLimits reports limits that no value satisfies, and a @default beyond them.
+func (c *checker) checkLimits(f *fieldDecl) {
+	if f.MaxLength > 0 && f.MinLength > f.MaxLength || f.MaxItems > 0 && f.MinItems > f.MaxItems {
+		c.report(BadLimit, f.Span, limitsExclude(f.Name))
+	}
+	if f.Default == nil {
 		return
 	}
-	if problem := beyondLimits(f.Field, f.Default.Value); problem != "" {
-		c.report(BadLimit, f.Default.Value.Span(), problem)
+	value, span := f.Default.Value, f.Span
+	switch {
+	case !f.Default.Bare:
+		span = value.Span()
+	case f.Type.Array:
+		value = &expr.List{}
+	case isText(f):
+		value = &expr.Literal{Value: ""}
+	}
+	if problem := beyondLimits(f.Field, value); problem != "" {
+		c.report(BadLimit, span, problem)
 	}
 }
 
-// beyondLimits says how a constant is longer than a field may be, "" if it is not.
+// beyondLimits says which limit of a field a constant exceeds, "" if it exceeds none.
 func beyondLimits(f *model.Field, value expr.Node) string {
 	elements := []expr.Node{value}
 	if list, ok := value.(*expr.List); ok {
-		if elements = list.Elements; f.MaxItems > 0 && int64(len(elements)) > f.MaxItems {
-			return tooManyItems(f, len(elements))
+		elements = list.Elements
+		if n := int64(len(elements)); f.MaxItems > 0 && n > f.MaxItems || n < f.MinItems {
+			return wrongItems(f, n)
 		}
 	}
 	for _, e := range elements {
@@ -266,11 +346,30 @@ func beyondLimits(f *model.Field, value expr.Node) string {
 			continue
 		}
 		text, ok := l.Value.(string)
-		if length := utf8.RuneCountInString(text); ok && f.MaxLength > 0 && int64(length) > f.MaxLength {
-			return tooLong(f, length)
+		if !ok {
+			continue
+		}
+		switch length := int64(utf8.RuneCountInString(text)); {
+		case f.MaxLength > 0 && length > f.MaxLength, length < f.MinLength:
+			return wrongLength(f, length)
+		case f.NotBlank && matches(pattern.Blank, text):
+			return blankText(f)
+		case f.Pattern != nil && !matches(f.Pattern.Written, text):
+			return unmatchedText(f, text, `@pattern("`+f.Pattern.Source+`")`)
+		case f.Format != nil && !matches(f.Format.Pattern, text):
+			return unmatchedText(f, text, "@format("+f.Format.Name+")")
 		}
 	}
 	return ""
+}
+
+// matches tells whether a text matches a pattern that was read.
+func matches(written, text string) bool {
+	m, err := pattern.Compile(written)
+	if err != nil {
+		panic("check: " + err.Error())
+	}
+	return m.Match([]byte(text))
 }
 
 // parseSize reads a size such as "2.5 MiB", rounded down to bytes. The problem is

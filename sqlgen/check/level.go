@@ -79,6 +79,15 @@ func (c *checker) checkCover(a *actionDecl, l *model.Level) {
 		}
 		c.report(UncoveredField, span, uncoveredField(l.Model.Name, missing), notes...)
 	}
+	for _, f := range l.Model.Fields {
+		if f.IsToMany() && f.MinItems > 0 && l.Child(f) == nil && !isBroken {
+			span := a.Span
+			if l.Field != nil {
+				span = l.First.Span
+			}
+			c.report(UncoveredField, span, tooFewRows(f), note(f.Span, requiredHere(f.Name)))
+		}
+	}
 	for _, child := range l.Children {
 		if !child.IsLink() {
 			c.checkCover(a, child)

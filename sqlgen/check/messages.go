@@ -440,27 +440,60 @@ func sizeOutOfRange(size string) string {
 	return fmt.Sprintf("%q is out of range: a size is from 1 byte to 5 GB", size)
 }
 
-func maxLengthNeedsText(f *model.Field) string {
-	return fmt.Sprintf("@maxLength bounds the characters of Text and Markdown, but %s is %s", f.Name, f.Type)
+func limitNeedsText(attribute string, f *model.Field) string {
+	return fmt.Sprintf("@%s bounds the characters of Text and Markdown, but %s is %s", attribute, f.Name, f.Type)
 }
 
-func maxItemsNeedsArray(f *model.Field) string {
+func formatNeedsText(f *model.Field) string {
+	return fmt.Sprintf("@format is for Text, but %s is %s", f.Name, f.Type)
+}
+
+func limitNeedsArray(attribute string, f *model.Field) string {
 	if f.IsToMany() {
-		return fmt.Sprintf("@maxItems bounds the elements of an array, but %s is a to-many of %s", f.Name, f.Target.Name)
+		return fmt.Sprintf("@%s bounds the elements of an array, but %s is a to-many of %s", attribute, f.Name, f.Target.Name)
 	}
-	return fmt.Sprintf("@maxItems bounds the elements of an array, but %s is one %s", f.Name, f.Type)
+	return fmt.Sprintf("@%s bounds the elements of an array, but %s is one %s", attribute, f.Name, f.Type)
+}
+
+func badTextPattern(problem string) string { return "this pattern cannot be used: " + problem }
+
+func limitsExclude(field string) string {
+	return fmt.Sprintf("the least that %s may have is more than the most", field)
 }
 
 func badLimit(number string) string {
 	return fmt.Sprintf("%s cannot be a limit: write a whole number from 1 to %d", number, maxLimit)
 }
 
-func tooLong(f *model.Field, length int) string {
-	return fmt.Sprintf("%s holds at most %s, this text has %d", f.Name, counted(f.MaxLength, "character"), length)
+func wrongLength(f *model.Field, length int64) string {
+	return fmt.Sprintf("%s holds %s, this text has %d", f.Name, between(f.MinLength, f.MaxLength, "character"), length)
 }
 
-func tooManyItems(f *model.Field, items int) string {
-	return fmt.Sprintf("%s holds at most %s, this list has %d", f.Name, counted(f.MaxItems, "element"), items)
+func wrongItems(f *model.Field, items int64) string {
+	return fmt.Sprintf("%s holds %s, this list has %d", f.Name, between(f.MinItems, f.MaxItems, "element"), items)
+}
+
+func blankText(f *model.Field) string {
+	return fmt.Sprintf("%s is @notBlank, but this text is blank", f.Name)
+}
+
+func unmatchedText(f *model.Field, text, limit string) string {
+	return fmt.Sprintf("%s has %s, which %q does not match", f.Name, limit, text)
+}
+
+func tooFewRows(f *model.Field) string {
+	return fmt.Sprintf("%s takes at least %s: add inputs below %s", f.Model.Name, counted(f.MinItems, "row")+" of "+f.Name, f.Name)
+}
+
+// between words two limits, of which 0 is none.
+func between(least, most int64, thing string) string {
+	switch {
+	case least == 0:
+		return "at most " + counted(most, thing)
+	case most == 0:
+		return "at least " + counted(least, thing)
+	}
+	return fmt.Sprintf("%d to %s", least, counted(most, thing))
 }
 
 // counted words a number of things.

@@ -482,7 +482,13 @@ func (w *walk) compareUnexamined(at string, old, new *shape) {
 			}
 		}
 	}
-	if len(names) > 0 {
+	switch missing := func(from, in []string) bool {
+		return slices.ContainsFunc(from, func(text string) bool { return !slices.Contains(in, text) })
+	}; {
+	case len(names) == 0:
+	case !missing(new.unexamined, old.unexamined):
+		w.widens(at, "has no condition any more ("+strings.Join(names, ", ")+")", "everything that was accepted is still accepted", "clients get other values")
+	default:
 		w.add(Breaking, at, "has other conditions ("+strings.Join(names, ", ")+")", "Sternpost cannot compare the values that they admit")
 	}
 }

@@ -106,7 +106,7 @@ func (s *shape) addKeyword(k release.Keyword) {
 	case "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "minProperties", "maxProperties":
 		s.bounds = append(s.bounds, bound{k.Name, json.Number(k.Value)})
 	case "$ref", "type", "format", "x-format", "enum", "properties", "required", "additionalProperties", "items", "oneOf", "anyOf": // read above
-	case "title", "description", "examples", "deprecated", "$comment": // for readers
+	case "title", "description", "examples", "deprecated", "$comment", release.PatternMessage: // for readers
 	default:
 		s.unexamined = append(s.unexamined, k.Name+": "+string(k.Value))
 	}

@@ -374,13 +374,19 @@ func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
 	return p.mayBreak(pr.breaking(c, pr.old, was))
 }
 
-// lengths matches the conditions of @maxLength and @maxItems.
-var lengths = regexp.MustCompile(`\A((?:char_length|platform\.longest|cardinality)\([^()]*\)) <= ([0-9]+)\z`)
+// lengths matches the conditions of @minLength, @maxLength, @minItems and @maxItems.
+var lengths = regexp.MustCompile(`\A((?:char_length|platform\.longest|platform\.shortest|cardinality)\([^()]*\) (<=|>=)) ([0-9]+)\z`)
 
-// isWider tells whether a condition is a limit of a length as another one is, and not a smaller one.
+// isWider tells whether a condition is a limit of a length as another one is, and not a narrower one.
 func isWider(old, new string) bool {
 	was, is := lengths.FindStringSubmatch(old), lengths.FindStringSubmatch(new)
-	return was != nil && is != nil && was[1] == is[1] && (len(was[2]) < len(is[2]) || len(was[2]) == len(is[2]) && was[2] <= is[2])
+	if was == nil || is == nil || was[1] != is[1] {
+		return false
+	}
+	if was[2] == ">=" {
+		was, is = is, was
+	}
+	return len(was[3]) < len(is[3]) || len(was[3]) == len(is[3]) && was[3] <= is[3]
 }
 
 // breaking is the refusal of a constraint for the rows that break it, by the present names of its table and columns.

@@ -190,6 +190,10 @@ func (x *index) arguments(s *cursor) []*symbol {
 		return wordSymbols(warningWords, classValue)
 	case s.attribute == "onDelete":
 		return bare("cascade", "restrict", "setNull")
+	case s.attribute == "format":
+		return bare("email", "url")
+	case at == "pattern ":
+		return labels("message")
 	case at == "renamed ":
 		return labels("from")
 	case at == "on ":

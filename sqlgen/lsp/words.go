@@ -145,6 +145,8 @@ var argumentWords = words{
 	{name: "cascade", text: "Deletes this row too."},
 	{name: "restrict", text: "Refuses to delete the row pointed to."},
 	{name: "setNull", text: "Sets the field to null."},
+	{name: "email", text: "An e-mail address."},
+	{name: "url", text: "An address that begins with http or https."},
 }
 
 // aggregateWords are the functions of @computed; each has a form with a condition.

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"github.com/sternpost/sternpost/sql/pattern"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
@@ -24,13 +25,13 @@ func scalar(t expr.Type, enum *model.Enum, nullable bool) *release.JSONSchema {
 // value is the schema of an input's plain value, with the limits of what the action
 // stores it in.
 func (p *publisher) value(a *model.Action, in *model.Input) *release.JSONSchema {
-	maxLength, maxItems := valueLimits(a, in)
+	limits := valueLimits(a, in)
 	in = p.asPublished(in)
 	one := func(nullable bool) *release.JSONSchema {
 		if in.Type.Kind == expr.File {
 			return fileSchema(in, nullable)
 		}
-		return scalar(in.Type, in.Enum, nullable).AtMost("maxLength", maxLength)
+		return withLimits(scalar(in.Type, in.Enum, nullable), limits)
 	}
 	if !in.Type.Array {
 		return one(in.Nullable)
@@ -39,22 +40,33 @@ func (p *publisher) value(a *model.Action, in *model.Input) *release.JSONSchema 
 	if in.Type.Kind == expr.File {
 		list.With("maxItems", maxFiles)
 	}
-	return list.AtMost("maxItems", maxItems)
+	return list.AtLeast("minItems", limits.MinItems).AtMost("maxItems", limits.MaxItems)
 }
 
-// valueLimits returns the least @maxLength and @maxItems of the fields in which an
-// action stores an input; 0 is none.
-func valueLimits(a *model.Action, in *model.Input) (maxLength, maxItems int64) {
-	least := func(limit, other int64) int64 {
-		if limit == 0 || other == 0 {
-			return limit + other
-		}
-		return min(limit, other)
-	}
+// valueLimits returns the limits of the fields in which an action stores an input.
+func valueLimits(a *model.Action, in *model.Input) (limits model.Limits) {
 	for _, f := range a.StoredIn(in) {
-		maxLength, maxItems = least(maxLength, f.MaxLength), least(maxItems, f.MaxItems)
+		limits = limits.And(f.Limits)
 	}
-	return maxLength, maxItems
+	return limits
+}
+
+// withLimits adds the limits of one text to its schema.
+func withLimits(s *release.JSONSchema, limits model.Limits) *release.JSONSchema {
+	s.AtLeast("minLength", limits.MinLength).AtMost("maxLength", limits.MaxLength)
+	if limits.NotBlank {
+		s.With("not", release.Anything().With("pattern", pattern.Blank))
+	}
+	if p := limits.Pattern; p != nil {
+		s.With("pattern", p.Written)
+		if p.Message != "" {
+			s.With(release.PatternMessage, p.Message)
+		}
+	}
+	if limits.Format != nil && s.Format == "" {
+		s.With("format", limits.Format.Published)
+	}
+	return s
 }
 
 // inputDoc is what is known of an input: the description of its field.

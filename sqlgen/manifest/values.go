@@ -45,7 +45,8 @@ func (p *publisher) valuesBelow(prefix string, a *model.Action, inputs []*model.
 		nested := release.RefTo(component)
 		switch {
 		case step.IsToMany():
-			nested = release.ArrayOf(nested).With("maxItems", maxNested)
+			nested = release.ArrayOf(nested).AtLeast("minItems", step.MinItems).With("maxItems", maxNested)
+			isRequired = isRequired || step.MinItems > 0
 		case step.Optional:
 			inner.With("type", []string{"object", "null"})
 		default:

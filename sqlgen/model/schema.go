@@ -138,8 +138,7 @@ type Field struct {
 	Enum        *Enum       // of an enum field
 	Accepts     []string    // of a File: patterns, lower case; empty accepts all
 	MaxSize     int64       // of a File: bytes
-	MaxLength   int64       // of a Text or Markdown, or of each in an array: characters; 0 means no limit
-	MaxItems    int64       // of an array: elements; 0 means no limit
+	Limits                  // of its values
 	Hidden      bool        // bears @hidden, or is the FK field of a to-one that does: no record shows it
 	RenamedFrom string      // former name; empty means none
 	RenamedAt   syntax.Span // of the @renamed that gives it

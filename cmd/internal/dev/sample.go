@@ -122,6 +122,12 @@ func example(schemas release.Schemas, s *release.JSONSchema, name string) (strin
 		return `"2026-03-31T09:00:00Z"`, true
 	case s.Format == "duration":
 		return `"PT1H"`, true
+	case s.Format == "email":
+		return `"ada@example.com"`, true
+	case s.Format == "uri":
+		return `"https://example.com"`, true
+	case s.Matcher() != nil:
+		return quote(s.Matcher().Example()), true
 	case s.Format == "" && s.Count("minLength") > 0:
 		return "", false // an id
 	}

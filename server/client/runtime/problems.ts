@@ -18,6 +18,10 @@ export type InputProblem =
   | ProblemOf<"minLength", { limit: number }>
   /** the text is too long */
   | ProblemOf<"maxLength", { limit: number }>
+  /** the text has nothing but white space */
+  | ProblemOf<"notBlank">
+  /** the text does not match its pattern; error is the message of the schema, if it has one */
+  | ProblemOf<"pattern">
   /** the array has too few elements */
   | ProblemOf<"minItems", { limit: number }>
   /** the array has too many elements */

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sternpost/sternpost/sql/pattern"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/lower/value"
@@ -179,27 +180,42 @@ func isValueOf(e *model.Enum, column pg.Expr, isArray bool) pg.Expr {
 	return &pg.In{Value: column, List: values}
 }
 
-// limits lowers @maxLength and @maxItems. Each is a check of its own, whose name tells the server what to answer.
+// limits lowers the limits of fields, such as @maxLength. Each is a check of its own, whose name tells the server what to answer.
 func (l *Lowering) limits(m *model.Model) []*pg.Constraint {
 	var checks []*pg.Constraint
-	add := func(f *model.Field, kind release.ConstraintKind, suffix string, size pg.Expr, limit int64) {
-		if limit == 0 {
-			return
+	add := func(f *model.Field, kind release.ConstraintKind, condition pg.Expr, rule string, c release.Constraint) {
+		check := newCheck(l.Names.Take(m.Table+"_"+f.Column+"_"+model.SnakeForm(string(kind))+"_check"), OriginOfField(f), []string{f.Column}, condition)
+		check.Origin.Rule = "@" + string(kind) + rule
+		checks = append(checks, check)
+		c.Kind, c.Table, c.Fields = kind, m.Table, []string{f.Name}
+		l.constraint(check.Name, c)
+	}
+	bound := func(f *model.Field, kind release.ConstraintKind, size pg.Expr, operator string, limit int64) {
+		if number := strconv.FormatInt(limit, 10); limit > 0 {
+			add(f, kind, pg.Op(size, operator, pg.Lit(number)), "("+number+")", release.Constraint{Limit: limit})
 		}
-		c := newCheck(l.Names.Take(m.Table+"_"+f.Column+suffix), OriginOfField(f), []string{f.Column},
-			pg.Op(size, "<=", pg.Lit(strconv.FormatInt(limit, 10))))
-		c.Origin.Rule = "@" + string(kind) + "(" + strconv.FormatInt(limit, 10) + ")"
-		checks = append(checks, c)
-		l.constraint(c.Name, release.Constraint{Kind: kind, Table: m.Table, Fields: []string{f.Name}, Limit: limit})
 	}
 	for _, f := range m.Stored() {
 		column := pg.Lit(pg.Ident(f.Column))
-		length := pg.Fn("char_length", column)
+		shortest, longest := pg.Fn("char_length", column), pg.Fn("char_length", column)
+		matches := func(pattern string) pg.Expr { return pg.Op(column, "~", pg.Str(pattern)) }
 		if f.Type.Array {
-			length = pg.Fn("platform.longest", column)
+			shortest, longest = pg.Fn("platform.shortest", column), pg.Fn("platform.longest", column)
+			matches = func(pattern string) pg.Expr { return pg.Fn("platform.each_matches", column, pg.Str(pattern)) }
 		}
-		add(f, release.MaxLength, "_max_length_check", length, f.MaxLength)
-		add(f, release.MaxItems, "_max_items_check", pg.Fn("cardinality", column), f.MaxItems)
+		bound(f, release.MinLength, shortest, ">=", f.MinLength)
+		bound(f, release.MaxLength, longest, "<=", f.MaxLength)
+		bound(f, release.MinItems, pg.Fn("cardinality", column), ">=", f.MinItems)
+		bound(f, release.MaxItems, pg.Fn("cardinality", column), "<=", f.MaxItems)
+		if f.NotBlank {
+			add(f, release.NotBlank, matches(pattern.NotBlank), "", release.Constraint{})
+		}
+		if f.Pattern != nil {
+			add(f, release.Pattern, matches(f.Pattern.Written), "("+strconv.Quote(f.Pattern.Source)+")", release.Constraint{Message: f.Pattern.Message})
+		}
+		if f.Format != nil {
+			add(f, release.HasFormat, matches(f.Format.Pattern), "("+f.Format.Name+")", release.Constraint{Format: f.Format.Published})
+		}
 	}
 	return checks
 }
