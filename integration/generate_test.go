@@ -3,6 +3,7 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/sternpost/sternpost/sql/pattern"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -192,8 +193,25 @@ func (g requestGenerator) text(s map[string]any) string {
 		return choose(g, "data:text/plain;name=a.txt;base64,", "DATA:image/png;name=%C3%A9.png;base64,AAAA", "data:text/plain;charset=utf-8;name=b;base64,QQ==")
 	case "file":
 		return choose(g, "q8Jw2cX7TfKb0sVnR4mYtA", "x", "data:text/plain;name=a.txt;base64,QQ==")
+	case "email":
+		return choose(g, "ada@example.com", "a.b+c@x-y.example")
+	case "uri":
+		return choose(g, "https://example.com", "http://a.example:8080/b?c=d#e")
 	case "password":
 		return choose(g, "canary horse", "canaryé", strings.Repeat("canary12", 128))
+	}
+	if written, ok := s["pattern"].(string); ok {
+		m, err := pattern.Compile(written)
+		if err != nil {
+			panic(err)
+		}
+		return m.Example()
+	}
+	if s["not"] != nil { // it has a limit above
+		return choose(g, "Ada", " é", "a b")
+	}
+	if least, ok := s["minLength"].(float64); ok && least > 1 {
+		return strings.Repeat("é", int(least))
 	}
 	if s["minLength"] != nil {
 		return choose(g, "a", "x y", "019d3dc1-bc78-7c3e-8a56-0b1f6c2d7e44", "é😀", "%", strings.Repeat("é", 255))
