@@ -124,6 +124,7 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	p := dev.start(t)
 	at := p.Await(t, 0, "the database was empty; from seed/: 1 identity, 3 rows, 1 call")
 	at = p.Await(t, at, "Sternpost serves "+dir)
+	at = p.Await(t, at, "auth.password.signup: false")
 	at = p.Await(t, at, "Ctrl-C stops everything")
 	tryPrintedRequests(t, p.Out.String()[:at])
 

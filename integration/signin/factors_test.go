@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha1"
 	"encoding/base32"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -308,6 +309,29 @@ var factorAttacks = []struct {
 			expectFactor(t, s.grant(t, second("access_token", own.AccessToken, "recovery_code", "aaaa-aaaa-aaaa-aaaa")), "invalid_grant")
 		}
 		expectFactor(t, s.grant(t, second("access_token", own.AccessToken, "recovery_code", recovery[0])), "temporarily_unavailable")
+	}},
+	{"a stolen session passes a rule after a refresh, or by the password alone", func(t *testing.T, s *service, own tokens, _ authenticator, _ []string) {
+		s.exec(t, `update platform.auth_family set second_at = second_at - interval '6 minutes'`)
+		s.refused(t, s.refresh(t, own.RefreshToken).AccessToken, "listLately", nil, http.StatusForbidden, `"needs":"recentSignIn"`)
+		expectFactor(t, s.grant(t, byPasswordAgain("ada@example.com", right, own.AccessToken)), "second_factor_required")
+		s.refused(t, s.refresh(t, own.RefreshToken).AccessToken, "listLately", nil, http.StatusForbidden, `"needs":"recentSignIn"`)
+	}},
+	{"the claims of a token are changed", func(t *testing.T, s *service, own tokens, _ authenticator, _ []string) {
+		s.exec(t, `update platform.auth_family set second_at = null`)
+		part := strings.Split(s.refresh(t, own.RefreshToken).AccessToken, ".")
+		body, err := base64.RawURLEncoding.DecodeString(part[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		part[1] = base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(body), `"sid"`, `"auth_time":9999999999,"amr":["mfa"],"sid"`, 1)))
+		if got := s.act(t, strings.Join(part, "."), "listSafely", nil); got.status != http.StatusUnauthorized {
+			t.Errorf("got %d %s", got.status, got.body)
+		}
+	}},
+	{"a session that has ended gets another token for a rule", func(t *testing.T, s *service, own tokens, _ authenticator, _ []string) {
+		in := s.refresh(t, own.RefreshToken)
+		s.must(t, in.AccessToken, "endSession", map[string]string{"id": s.sessions(t, in.AccessToken)[0].ID})
+		expectFactor(t, s.refresh(t, in.RefreshToken), "invalid_grant")
 	}},
 	{"somebody else's session is raised", func(t *testing.T, s *service, own tokens, app authenticator, _ []string) {
 		mallory := s.signUp(t, "mallory@example.com", right)

@@ -480,6 +480,9 @@ func (l *loop) greet(settings config.Config, database *postgres.Server, installe
 	}
 	l.say("  API       %s/api/json/<action>", settings.BaseURL)
 	l.say("  health    %s/readyz", settings.BaseURL)
+	if settings.PasswordEnabled && settings.PasswordSignup {
+		l.say("  sign-up   anybody can make an account by a password; auth.password.signup: false ends that")
+	}
 	l.say("  database  %s", database.Describe())
 	if database.DataDir() != "" { // else the address is the user's own, perhaps with a password
 		l.say("  psql      psql '%s'", database.URL())

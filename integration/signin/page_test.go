@@ -1,0 +1,68 @@
+package signin
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/integration/program"
+)
+
+// TestSignInPage uses the page of the guide in Chromium, as another origin serves it: an account is made, its address is
+// proven, its password is set anew, and its second factor is added, shown and removed.
+func TestSignInPage(t *testing.T) {
+	t.Parallel()
+	modules := nodeModules(t, "no browser uses the sign-in page")
+	chromium := program.Chromium(t, "no browser uses the sign-in page")
+	text, err := os.ReadFile("../guide/how-to/sign-in-page.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const address = "'http://localhost:8080'"
+	if n := strings.Count(string(text), address); n != 1 {
+		t.Fatalf("the page says %d times where the service is, want once", n)
+	}
+	var s *service
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/age" {
+			s.exec(t, `update platform.auth_family set second_at = second_at - interval '6 minutes'`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(strings.Replace(string(text), address, "'"+s.url+"'", 1)))
+	}))
+	t.Cleanup(page.Close)
+	s = serve(t, options{
+		settings: "  verificationUrl: " + page.URL + "/sign-in?do=verify\n  password: {verification: send}\n",
+		env:      []string{"STERNPOST_CORS_ORIGINS=" + page.URL},
+	})
+
+	browser := node(t, modules, "page.mjs", page.URL+"/sign-in", s.url)
+	browser.Env = append(os.Environ(), "CHROMIUM="+chromium, "AGE="+page.URL+"/age")
+	out, err := browser.CombinedOutput()
+	const want = `Sign in: sign-in: That did not work: the identity does not exist or the credentials are incorrect
+Create an account: account: You are signed in.
+Sign out: sign-in: You have signed out.
+This is my e-mail address: sign-in: Your e-mail address is proven.
+I have forgotten my password: sign-in: If there is such an account, a mail is on its way.
+Change the password: sign-in: Your password is changed.
+Sign in: sign-in: That did not work: the identity does not exist or the credentials are incorrect
+Sign in: account: You are signed in.
+Add an authenticator app: account: 
+Confirm the app: account: Keep these recovery codes in a safe place: …
+Sign out: sign-in: You have signed out.
+Sign in: factor: 
+Continue: factor: That did not work: the second factor is not valid
+Continue: account: You are signed in.
+factors: An authenticator app, and 10 recovery codes. sessions: 1
+Remove the app: sign-in: Please sign in again to do this.
+Sign in: factor: 
+Continue: account: You are signed in.
+removed; it fits: true
+`
+	if err != nil || string(out) != want {
+		t.Errorf("got  %v %s\nwant %s", err, out, want)
+	}
+}
