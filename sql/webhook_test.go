@@ -213,7 +213,7 @@ func TestEventsAreMended(t *testing.T) {
 
 	for _, test := range []struct{ call, want string }{
 		{`select platform.events_mend(true, 99, '99')`, "0"}, {`select platform.events_mend(true, 1, '1')`, "1"}, {`select platform.events_mend(true, 1, '1')`, "0"},
-		{`select platform.events_mend(false, null, 'watch')`, "1"}, {`select platform.events_mend(false, null, 'other')`, "0"},
+		{`select platform.events_mend(false, null, 'watch')`, "2"}, {`select platform.events_mend(false, null, 'other')`, "0"},
 	} {
 		check(test.call, value[string](t, server, "select ("+test.call+")::text"), test.want)
 	}

@@ -32,8 +32,8 @@ behind it. The database login is the owner of the tables, or that of a server.`,
 	c.AddCommand(
 		newEventsCommandOf("list", "List subscribers, and the events that wait or were given up", `List prints how far each subscriber is behind, and then up to 100 events, those that were
 given up first.`, takes(0, 0), listEvents),
-		newEventsCommandOf("retry ID|NAME...", "Tell events again that were given up", `Retry has an event told again at once, with all its attempts: that of an id, or all that
-were given up of a subscriber.`, takes(1, math.MaxInt), mendEvents(false)),
+		newEventsCommandOf("retry ID|NAME...", "Tell events again that failed", `Retry has an event told again at once, with all its attempts: that of an id, or all that
+wait or were given up of a subscriber.`, takes(1, math.MaxInt), mendEvents(false)),
 		newEventsCommandOf("skip ID|NAME...", "Pass over events", `Skip passes over an event: that of an id, or all that were given up of a subscriber. The
 later events of its record go on.`, takes(1, math.MaxInt), mendEvents(true)),
 		newEventsCommandOf("resume NAME", "Let a webhook go on that was stopped", `Resume lets a webhook go on whose address has answered 410.`, takes(1, 1), resumeEvents),

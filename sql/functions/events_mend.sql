@@ -1,5 +1,6 @@
--- Lets an event be tried again that waits or was given up, or passes over it: that of an id, or all that were given up of
--- a subscriber. One that is being told is left alone. It returns how many those are. A chain of events begins anew.
+-- Lets an event be tried again that waits or was given up, or passes over it: that of an id, or those of a subscriber, of
+-- which only those that were given up are passed over. One that is being told is left alone. It returns how many those
+-- are. A chain of events begins anew.
 create or replace function platform.events_mend(is_skipped boolean, id bigint, name text) returns integer
 language plpgsql
 volatile
@@ -20,7 +21,7 @@ begin
   where task.kind in ('event', 'delivery')
     and task.done_at is null
     and (task.failed_at is not null or task.started_at is null)
-    and (task.id = events_mend.id or task.name = events_mend.name and task.failed_at is not null);
+    and (task.id = events_mend.id or task.name = events_mend.name and (task.failed_at is not null or not is_skipped));
   get diagnostics v_count = row_count;
   return v_count;
 end;
