@@ -301,6 +301,32 @@ func TestStayingAway(t *testing.T) {
 	}
 }
 
+// TestStayingAwayByBytes gives up what a consumer has not read when more than so many bytes were written since, be it of
+// today, and nothing of one that has read it.
+func TestStayingAwayByBytes(t *testing.T) {
+	t.Parallel()
+	database := withChanges(t)
+	owner, server := database.Owner(t), database.Server(t)
+	most := func() string {
+		return value[string](t, owner, `select (sum(pg_total_relation_size(inhrelid)) / 2)::bigint::text from pg_inherits where inhparent = 'platform.change'::regclass`)
+	}
+	giveUp := func(bytes string) int {
+		return value[map[string]int](t, server, `select platform.events_give_up('3 days', 10000, `+bytes+`)`)["watch"]
+	}
+	exec(t, owner, `insert into app.thing select n::text, repeat(md5(n::text), 20) from generate_series(1, 2000) as n`)
+	if got := giveUp("1073741824"); got != 0 {
+		t.Errorf("gave up %d of few", got)
+	}
+	if got := giveUp(most()); got < 900 || got > 1500 {
+		t.Errorf("gave up %d of 2000, about half of which may wait", got)
+	}
+	exec(t, owner, `insert into app.thing select n::text, repeat(md5(n::text), 20) from generate_series(2001, 4000) as n`)
+	run(t, server, 1000)
+	if got := giveUp(most()); got != 0 {
+		t.Errorf("gave up %d that were read", got)
+	}
+}
+
 // TestChangeRights lets only servers read events, by functions.
 func TestChangeRights(t *testing.T) {
 	t.Parallel()

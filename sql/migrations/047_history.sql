@@ -1,0 +1,1 @@
+drop function if exists platform.events_give_up(interval, integer);
