@@ -404,7 +404,7 @@ func (k *call) makeContext() []byte {
 		b = append(b, k.zone...)
 		b = append(b, '"')
 	}
-	if k.release.hasCustomCode || len(k.release.manifest.Subscribers) > 0 {
+	if k.release.hasCustomCode || k.release.manifest.IsLogged() {
 		b = append(b, `,"requestId":"`...)
 		b = append(b, k.request.ID...)
 		b = append(b, '"')

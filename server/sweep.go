@@ -17,7 +17,7 @@ type sweep func(most int) (isMore bool, err error)
 // sweep deletes expired rows again and again until the context ends. Several servers may
 // do so at the same time.
 func (s *Server) sweep(ctx context.Context) {
-	sweeps := []sweep{s.signIn.Sweep, s.sweepBy("platform.answer_sweep"), s.sweepBy("platform.task_sweep")}
+	sweeps := []sweep{s.signIn.Sweep, s.sweepBy("platform.answer_sweep"), s.sweepBy("platform.task_sweep"), s.sweepBy("platform.history_sweep")}
 	if s.db.HasReplicas() {
 		sweeps = append(sweeps, s.sweepBy("platform.position_sweep"))
 	}

@@ -99,6 +99,9 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 			told = append(told, s.Run+"(jsonb, jsonb) returns void, volatility v")
 		}
 	}
+	for _, h := range m.Histories {
+		told = append(told, h.Row+"(jsonb) returns jsonb, volatility s")
+	}
 	compareFacts(t, "functions", told, facts(t, conn, `
 		select format('%s(%s) returns %s, volatility %s', proname, oidvectortypes(proargtypes), case when typtype = 'c' then 'app.' || typname else typname end, provolatile)
 		from pg_proc join pg_type on pg_type.oid = prorettype where pronamespace = 'api'::regnamespace

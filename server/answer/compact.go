@@ -9,9 +9,11 @@ import (
 // maxDecimals is the number of digits after the point of a Decimal on the wire.
 const maxDecimals = 18
 
-// IsJSONB tells whether actions of a kind return jsonb from custom code unchanged. All
+// IsJSONB tells whether actions of a kind return jsonb unchanged, from custom code or of a history. All
 // other results already have the form of the wire.
-func IsJSONB(k release.Kind) bool { return k == release.Read || k == release.Write }
+func IsJSONB(k release.Kind) bool {
+	return k == release.Read || k == release.Write || k == release.ReadHistory
+}
 
 // Compact returns JSON that Postgres printed from jsonb in the form of the wire: without
 // spaces, and with numbers that have neither trailing zeros nor more decimals than any

@@ -1,7 +1,7 @@
--- Gives up what consumers have left unread for so long, or while so many bytes were written behind it, so that the record
--- of changes goes on: these events become tasks that are given up. Of each consumer at most so many changes are read, in the order in which they were written; later
--- ones that are read with them become tasks that are due. It returns how many events it has given up, by the names of
--- the consumers; none is named that has nothing left to give up.
+-- Gives up what consumers have left unread for so long, or while so many bytes were written behind it, so that the
+-- record of changes goes on: these events become tasks that are given up. Of each consumer at most so many changes are
+-- read, in the order in which they were written; later ones that are read with them become tasks that are due. It
+-- returns how many events it has given up, by the names of the consumers; none is named that has nothing left to give up.
 create or replace function platform.events_give_up(
   away interval,
   most integer,

@@ -140,6 +140,10 @@
 {{ template "task_later.sql" . }}
 {{ template "task_sweep.sql" . }}
 {{ template "tg_change.sql" . }}
+{{ template "history_cursor.sql" . }}
+{{ template "history_page.sql" . }}
+{{ template "history_row.sql" . }}
+{{ template "history_sweep.sql" . }}
 {{ template "event.sql" . }}
 {{ template "event_told.sql" . }}
 {{ template "event_run.sql" . }}

@@ -36,7 +36,18 @@ type Manifest struct {
 	Claims       []Claim               `json:"claims,omitempty"`       // of the configuration, kept with an identity
 	Encrypted    []Column              `json:"encrypted,omitempty"`    // of Secret fields
 	Subscribers  []Subscriber          `json:"subscribers,omitempty"`  // who is told of events
+	Histories    []History             `json:"histories,omitempty"`    // what is kept of which models
 }
+
+// History is a table every version of whose rows is kept.
+type History struct {
+	Table string `json:"table"`          // in schema app
+	Keep  string `json:"keep,omitempty"` // for how long, as an interval of Postgres; empty means for ever
+	Row   string `json:"row"`            // the function in schema api that says what is shown of a row
+}
+
+// IsLogged tells whether writes are recorded with their origin: for subscribers, or in histories.
+func (m *Manifest) IsLogged() bool { return len(m.Subscribers)+len(m.Histories) > 0 }
 
 // Subscriber is who is told of events: code, or a webhook.
 type Subscriber struct {
@@ -121,6 +132,8 @@ const (
 	Delete Kind = "delete"
 	Read   Kind = "read"
 	Write  Kind = "write"
+
+	ReadHistory Kind = "history"
 )
 
 // Writes tells whether actions of the kind change rows.

@@ -45,6 +45,7 @@ func (m *Manifest) Text() []byte {
 	add("claims", len(m.Claims), m.Claims)
 	add("encrypted", len(m.Encrypted), m.Encrypted)
 	add("subscribers", len(m.Subscribers), m.Subscribers)
+	add("histories", len(m.Histories), m.Histories)
 	return []byte("{\n" + strings.Join(members, ",\n") + "\n}")
 }
 

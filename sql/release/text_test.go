@@ -30,6 +30,7 @@ func TestManifestText(t *testing.T) {
 		Secrets:     []string{"S"},
 		Claims:      []release.Claim{{Key: "team", Column: "team"}},
 		Encrypted:   []release.Column{{Table: "t", Column: "f"}},
+		Histories:   []release.History{{Table: "t", Keep: "7 years", Row: "t__kept"}},
 		Subscribers: []release.Subscriber{{Name: "s", Run: "s__run", Events: map[string]string{"M": "m__event"}}},
 	}
 	set := reflect.ValueOf(m)

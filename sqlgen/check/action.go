@@ -93,13 +93,8 @@ func (c *checker) declareAction(a *actionDecl, functions *clashes) {
 	if isFieldName(name.Name) {
 		c.checkActionName(a, functions)
 	}
-	if !slices.Contains(allKinds(), a.Kind) {
-		kind := a.tree.Kind
-		if kind.Name == "history" {
-			c.report(syntax.NotSupportedYet, kind.Span(), laterActionKind(kind.Name))
-		} else {
-			c.report(UnknownActionKind, kind.Span(), unknownActionKind(kind.Name, syntax.Suggest(kind.Name, kindNames())))
-		}
+	if kind := a.tree.Kind; !slices.Contains(kindNames(), kind.Name) && a.Kind != model.ReadHistory {
+		c.report(UnknownActionKind, kind.Span(), unknownActionKind(kind.Name, syntax.Suggest(kind.Name, append(kindNames(), string(model.ReadHistory)))))
 		return
 	}
 	if a.union != nil && a.Kind != model.Get && a.Kind != model.List {
@@ -150,6 +145,8 @@ func actionBearer(a *actionDecl) bearer {
 		return onDelete
 	case model.Read:
 		return onRead
+	case model.ReadHistory:
+		return onHistory
 	}
 	return onWrite
 }
@@ -199,6 +196,8 @@ func (c *checker) checkClauses(a *actionDecl) {
 	case t.With != nil && a.Kind != model.Create && a.Kind != model.Update:
 		c.report(WithNotAllowed, t.With.Span(), withNotAllowed(a.Kind))
 		a.doubtful = true
+	case a.Kind == model.ReadHistory:
+		c.checkHistoryAction(a)
 	}
 	if t.With != nil {
 		a.Writes = c.inputs(a, t.With, true)
@@ -365,7 +364,7 @@ func (c *checker) findRules(a *actionDecl) {
 		rules = a.model.Rules
 	}
 	for _, r := range rules {
-		if slices.Contains(r.Kinds, a.Kind) {
+		if slices.Contains(r.Kinds, a.Kind.RuleKind()) {
 			a.Rules = append(a.Rules, r)
 		}
 	}
@@ -374,7 +373,7 @@ func (c *checker) findRules(a *actionDecl) {
 // checkUnused reports explicit inputs that nothing mentions. It searches the trees,
 // so that an expression in error counts.
 func (c *checker) checkUnused(a *actionDecl) {
-	if a.Custom {
+	if a.Custom || a.Kind == model.ReadHistory {
 		return
 	}
 	for _, in := range slices.Concat(a.Reads, a.Writes) {

@@ -30,6 +30,7 @@ const (
 	onDelete       bearer = "a delete"
 	onRead         bearer = "a read"
 	onWrite        bearer = "a write"
+	onHistory      bearer = "a history"
 	onUnionGet     bearer = "a get of a union"
 	onUnionList    bearer = "a list of a union"
 )
@@ -56,11 +57,11 @@ func modelActions() []bearer {
 	return []bearer{onGet, onList, onCreate, onUpdate, onDelete, onRead, onWrite}
 }
 
-func anyAction() []bearer { return append(modelActions(), onUnionGet, onUnionList) }
+func anyAction() []bearer { return append(modelActions(), onHistory, onUnionGet, onUnionList) }
 
 // attributeRules is the table of attributes. Codes of their own are for @relation and
 // @onDelete on an unsuited relation, limits such as @maxLength on an unsuited type,
-// @where and @set with custom code.
+// @where and @set with custom code, @history on a union.
 func attributeRules() []attributeRule {
 	return []attributeRule{
 		{Attribute{"unique", "@unique on a field, @unique([a, b]) on a model",
@@ -139,6 +140,10 @@ func attributeRules() []attributeRule {
 			"Tells a subscriber of each create, update or delete: code in `functions/`. With `fields`, of updates that change one of them; with `where`, of rows for which it holds.",
 			"@on([update], code, fields: [state], where: post.state == State.Published)", "([create], code)"},
 			[]bearer{onModel}, true},
+		{Attribute{"history", `@history or @history(keep: "7 years")`,
+			"Keeps every version of the rows, with who wrote it and when: for ever, or for so many hours, days, weeks, months or years. An action of kind `history` reads it.",
+			"@history(keep: \"7 years\")", ""},
+			[]bearer{onModel, onUnion}, false},
 		{Attribute{"permission", "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [subscriber])",
 			"A rule that allows calls. With `expression` and `roles`, both must hold. The rules of an action replace those of its model. On a model, `jobs` names code that may do the same.",
 			"@permission(expression: ctx.isAuthenticated, actions: [get, list])", ""},
@@ -287,7 +292,7 @@ func isMeantAsLabel(arg *syntax.Arg) bool {
 		return false
 	}
 	switch arg.Target.Steps[0].Name {
-	case "expression", "roles", "actions", "jobs", "message", "from", "fields", "where":
+	case "expression", "roles", "actions", "jobs", "message", "from", "fields", "where", "keep":
 		return true
 	}
 	return false

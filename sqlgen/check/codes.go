@@ -450,6 +450,12 @@ const (
 	//	}
 	BadEvent syntax.Code = "BadEvent"
 
+	// HistoryAction: an action of kind history reads a model without @history, or has other inputs than id; or a union
+	// has @history.
+	//
+	//	model Order { actions { history orderHistory(id) { @permission(expression: true) } } }
+	HistoryAction syntax.Code = "HistoryAction"
+
 	// UnknownJob: a rule names a job that no @on has as its subscriber.
 	//
 	//	model Order { @permission(expression: true, jobs: [greet]) }

@@ -31,7 +31,8 @@ func (c *checker) checkEvents() {
 		}
 	}
 	for _, a := range c.schema.Actions {
-		a.IsLogged = len(c.schema.Subscribers) > 0 && a.Kind != model.Get && a.Kind != model.List && a.Kind != model.Read
+		isLogged := len(c.schema.Subscribers) > 0 || slices.ContainsFunc(c.schema.Models, func(m *model.Model) bool { return m.History != nil })
+		a.IsLogged = isLogged && slices.Contains([]model.Kind{model.Create, model.Update, model.Delete, model.Write}, a.Kind)
 	}
 }
 

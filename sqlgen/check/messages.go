@@ -571,11 +571,7 @@ func duplicateAPIModel(api, name string) string {
 // Actions.
 
 func unknownActionKind(name, near string) string {
-	return fmt.Sprintf("%q is not a kind of action: the kinds are get, list, create, update, delete, read and write%s", name, didYouMean(near))
-}
-
-func laterActionKind(kind string) string {
-	return fmt.Sprintf("actions of kind %s are not supported yet", kind)
+	return fmt.Sprintf("%q is not a kind of action: the kinds are get, list, create, update, delete, read, write and history%s", name, didYouMean(near))
 }
 
 func returnsMissing(kind model.Kind) string {
@@ -978,4 +974,16 @@ func unknownJob(name, near string) string {
 
 func ruleJobsOnAction() string {
 	return "the rule of an action is for its callers: remove jobs, or put the rule on the model"
+}
+
+func historyOfUnion(union string) string {
+	return fmt.Sprintf("%s is a union, whose rows are those of its models: put @history on them", union)
+}
+
+func historyNotKept(model string) string {
+	return fmt.Sprintf("no history of %s is kept: add @history to the model, or remove the action", model)
+}
+
+func historyInputs(action string) string {
+	return fmt.Sprintf("the history of a row is found by its id alone, also when the row is gone: write history %s(id)", action)
 }

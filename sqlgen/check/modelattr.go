@@ -25,6 +25,8 @@ func (c *checker) checkModelAttrs() {
 				c.compositeIndex(m, a)
 			case "renamed":
 				m.RenamedFrom, m.RenamedAt = c.renamed(a, &tables)
+			case "history":
+				m.History = c.history(a)
 			case "validate":
 				s := &scope{c: c, place: expr.ModelValidate, variable: m.Variable, model: m.Name, nameable: true}
 				if v := c.validation(a, s); v != nil {
@@ -37,8 +39,11 @@ func (c *checker) checkModelAttrs() {
 	}
 	for _, u := range c.unions {
 		for _, a := range c.allowedAttributes(onUnion, syntax.AttributesOf(u.tree.Members)) {
-			if a.Name.Name == "renamed" {
+			switch a.Name.Name {
+			case "renamed":
 				u.RenamedFrom, u.RenamedAt = c.renamed(a, &tables)
+			case "history":
+				c.report(HistoryAction, a.Name.Span(), historyOfUnion(u.Name))
 			}
 		}
 	}

@@ -121,10 +121,10 @@ func (c *checker) warnNoRule(a *actionDecl) {
 	if a.union != nil {
 		covered = a.union.ruleCount[a.Kind] || a.union.tree.Incomplete()
 	} else {
-		covered = a.model.ruleCount[a.Kind] || a.model.tree.Incomplete()
+		covered = a.model.ruleCount[a.Kind.RuleKind()] || a.model.tree.Incomplete()
 	}
 	if !isOwn && !covered && !a.tree.Incomplete() {
-		c.warnAction(a, NoRule, a.Span, noRule(a.Name, a.owner(), a.Kind))
+		c.warnAction(a, NoRule, a.Span, noRule(a.Name, a.owner(), a.Kind.RuleKind()))
 	}
 }
 

@@ -57,6 +57,7 @@ func Between(old, new *pg.Database, options Options) *Plan {
 	p.takeAway()
 	p.dropRemade()
 	p.dropTables()
+	p.dropHistories()
 	p.rename()
 	p.create()
 	p.alter()

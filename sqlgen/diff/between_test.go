@@ -373,3 +373,28 @@ func TestRenameNotFound(t *testing.T) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
 }
+
+// TestHistoryIsNotLost asks before a history is deleted, be it with its table or because it is not kept any longer, also
+// if the table has no rows now.
+func TestHistoryIsNotLost(t *testing.T) {
+	t.Parallel()
+	kept := compile(t, `model Tag { fields { name Text } @history } model Post { fields { title Text } `+rules+` }`)
+	for _, c := range []struct{ name, schema string }{
+		{"without history", `model Tag { fields { name Text } } model Post { fields { title Text } ` + rules + ` }`},
+		{"without table", `model Post { fields { title Text } ` + rules + ` }`},
+	} {
+		new := compile(t, c.schema)
+		plan := between(t, kept, new, diff.Options{Rows: empty})
+		if len(plan.Refused) != 1 || plan.Refused[0].Allow != "history:tag" {
+			t.Errorf("%s: refused %+v", c.name, plan.Refused)
+		}
+		plan = between(t, kept, new, diff.Options{Rows: empty, Allow: []string{"history:tag"}})
+		if len(plan.Refused) != 0 || len(plan.Unused) != 0 {
+			t.Errorf("%s: refused %+v, unused %v", c.name, plan.Refused, plan.Unused)
+		}
+	}
+	renamed := compile(t, `model Label { fields { name Text } @history(keep: "1 year") @renamed(from: Tag) } model Post { fields { title Text } `+rules+` }`)
+	if plan := between(t, kept, renamed, diff.Options{Rows: empty}); len(plan.Refused) != 0 {
+		t.Errorf("renamed: refused %+v", plan.Refused)
+	}
+}

@@ -17,7 +17,10 @@ func (p *planner) takeAway() {
 		}
 		for _, t := range pr.old.Triggers {
 			if triggerOf(pr.new, t.Name) == nil && !p.isOff(pr, t) {
-				p.step(DropTrigger{pr.old, t.Name}, pr.old, pr.gone("what trigger "+t.Name+" stood for"), AccessExclusive)
+				s := p.step(DropTrigger{pr.old, t.Name}, pr.old, pr.gone("what trigger "+t.Name+" stood for"), AccessExclusive)
+				if pr.old.History && !pr.new.History && strings.HasSuffix(t.Name, pg.HistoryTrigger) {
+					s.Hazards = []Hazard{LosesData}
+				}
 			}
 		}
 		p.dropSequences(pr)
@@ -198,6 +201,22 @@ func (p *planner) dropTables() {
 		}
 	}
 	p.plan.Steps = append(p.plan.Steps, gone...)
+}
+
+// dropHistories asks for histories that are not kept any longer: also of a table without rows, whose rows may have been
+// deleted. Servers delete them then.
+func (p *planner) dropHistories() {
+	for _, pr := range p.pairs {
+		if pr.old == nil || !pr.old.History || pr.new != nil && pr.new.History {
+			continue
+		}
+		if allow := "history:" + pr.old.Name; !p.allows(allow) {
+			p.refuse(&Refusal{
+				Object: "the history of table app." + pr.old.Name, Change: "would be deleted", Reason: pr.gone("its @history"),
+				Allow: allow, Table: pr.old.Name, Rows: Unknown,
+			})
+		}
+	}
 }
 
 // tableRenames returns the renames that would keep the rows of a table: for each new model that has most of its

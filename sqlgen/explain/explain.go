@@ -250,7 +250,7 @@ func (c *call) decide(e *Explanation) error {
 		return nil
 	}
 	switch c.action.Kind {
-	case model.Get, model.Update, model.Delete:
+	case model.Get, model.Update, model.Delete, model.ReadHistory:
 		return c.pin(e)
 	case model.List:
 		return c.list(e)
@@ -296,7 +296,7 @@ func (c *call) isNamed(q lower.Question) pg.Expr { return pg.Eq(q.ID(), pg.Str(c
 
 // pin explains a get, update or delete by the row that it finds.
 func (c *call) pin(e *Explanation) (err error) {
-	if c.action.Kind != model.Get {
+	if c.action.Kind != model.Get && c.action.Kind != model.ReadHistory {
 		e.Notes = append(e.Notes, "the write itself is not tried: constraints may refuse it")
 	}
 	switch {
@@ -365,7 +365,14 @@ func (c *call) concludeRow(e *Explanation) {
 			missing = fmt.Sprintf("the @where at %s leaves the row out", e.Rows[0].Wheres[i].Place)
 		}
 	}
+	isHistory := c.action.Kind == model.ReadHistory
 	switch {
+	case missing != "" && isHistory && e.Early == expr.True:
+		e.Status, e.Outcome = 200, "admitted for any row, also one that is gone"
+	case missing != "" && isHistory && !c.schema.Config.HideRefusedRows:
+		e.Status, e.Outcome = 403, "refused: "+missing+", and no rule admits a row that is gone"
+	case isHistory && c.schema.Config.HideRefusedRows && e.Early != expr.True && (missing != "" || !e.Rows[0].Admitted):
+		e.Status, e.Outcome = 200, "an empty page: no rule admits the row, and hideRefusedRows answers as if it did not exist"
 	case missing != "" && isGet:
 		e.Status, e.Outcome = 200, "null: "+missing
 	case missing != "":

@@ -29,6 +29,7 @@ func Schema(s *model.Schema, source string) (*pg.Database, *release.Manifest) {
 		demands[i] = l.Demands(m)
 	}
 	l.GiveOwners(db.Views, demands)
+	db.Functions = append(db.Functions, l.KeepHistories()...) // what histories show of rows
 	for _, a := range s.Actions {
 		if a.Custom {
 			db.Expected = append(db.Expected, call.Signature(a))
@@ -64,6 +65,7 @@ func (l *lowering) table(m *model.Model) *pg.Table {
 		t.Triggers = append(t.Triggers, &pg.Trigger{Name: "_300_sign_out", Timing: "after delete", Function: "platform.tg_sign_out"})
 	}
 	t.Triggers = append(t.Triggers, l.ChangeTriggers(m)...)
+	t.History = m.History != nil
 	return t
 }
 
@@ -97,6 +99,8 @@ func (l *lowering) body(a *model.Action) []*pg.Function {
 		return []*pg.Function{l.Update(a)}
 	case model.Delete:
 		return []*pg.Function{l.Deletion(a)}
+	case model.ReadHistory:
+		return []*pg.Function{l.History(a)}
 	}
 	panic(fmt.Sprintf("lower: an action of kind %s was not refused", a.Kind))
 }

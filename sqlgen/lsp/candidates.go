@@ -58,7 +58,12 @@ func (x *index) roots(s *cursor) []*symbol {
 	case slotKind:
 		return kinds(isUnion)
 	case slotClause:
-		return slices.Concat(clauses(s), attributeSymbols(attributeWords, s.afterAt), kinds(isUnion))
+		attributes := attributeSymbols(attributeWords, s.afterAt)
+		if s.afterAt {
+			return attributes
+		}
+		ofActions := slices.DeleteFunc(attributes, func(y *symbol) bool { return y.name == "history" }) // an attribute of models, beside the kind
+		return slices.Concat(clauses(s), ofActions, kinds(isUnion))
 	case slotInput:
 		return x.inputRoots(s)
 	case slotBlock:
@@ -207,7 +212,9 @@ func (x *index) arguments(s *cursor) []*symbol {
 	case at == "permission roles":
 		return x.declarationsOf("role")
 	case at == "permission actions":
-		return kinds(s.keyword == "union")
+		return slices.DeleteFunc(kinds(s.keyword == "union"), func(y *symbol) bool { return y.name == "history" })
+	case at == "history ":
+		return labels("keep")
 	case at == "computed ":
 		return append(x.expressionRoots(s), labels("expression")...)
 	case at == "validate message", s.attribute == "renamed":

@@ -80,7 +80,8 @@ func TestCompletion(t *testing.T) {
 	t.Parallel()
 	const (
 		postFields = "id title state author authorId cover createdAt updatedAt"
-		kindNames  = "get list create update delete read write"
+		ruleKinds  = "get list create update delete read write"
+		kindNames  = ruleKinds + " history"
 		values     = "State true false null"
 	)
 	tests := []struct {
@@ -91,10 +92,10 @@ func TestCompletion(t *testing.T) {
 		{"begun declaration", "mo¦\n" + post(""), "model union enum message role api"},
 		{"between declarations", post("") + "\n¦\n" + post(""), "model union enum message role api"},
 		{"name of a declaration", "model ¦", ""},
-		{"member of a model", post("¦"), "fields conditions actions @unique @index @renamed @on @permission @validate"},
-		{"begun member", post("act¦"), "fields conditions actions @unique @index @renamed @on @permission @validate"},
+		{"member of a model", post("¦"), "fields conditions actions @unique @index @renamed @on @history @permission @validate"},
+		{"begun member", post("act¦"), "fields conditions actions @unique @index @renamed @on @history @permission @validate"},
 		{"member of a union", union("¦"), "fields actions arms @renamed @permission"},
-		{"attribute of a model", post("@¦"), "unique index renamed on permission validate"},
+		{"attribute of a model", post("@¦"), "unique index renamed on history permission validate"},
 		{"name of a field", "model A { fields {\n  ti¦\n} }", ""},
 		{"type of a field", "model A { fields {\n  title ¦\n} }", "… Text Boolean State Person Identity"},
 		{"begun type, next field behind", "model A { fields {\n  title T¦\n  body Text\n} }", "… Text Person"},
@@ -162,7 +163,7 @@ func TestCompletion(t *testing.T) {
 		{"value", actions("update setPost(id) { @set(post.state = ¦) }"), "post ctx State"},
 		{"labels of a rule", post("@permission(¦)"), "expression roles actions jobs"},
 		{"roles", post("@permission(roles: [¦], actions: [get])"), "Editor"},
-		{"kinds of a rule", post("@permission(roles: [Editor], actions: [get, ¦])"), kindNames},
+		{"kinds of a rule", post("@permission(roles: [Editor], actions: [get, ¦])"), ruleKinds},
 		{"composite", post("@unique([title, ¦])"), "id state author authorId createdAt updatedAt"},
 		{"order", actions("list listPosts() { @orderBy(title: asc, ¦) }"), "id state authorId createdAt updatedAt"},
 		{"direction", actions("list listPosts() { @orderBy(title: ¦) }"), "asc desc"},
@@ -654,7 +655,7 @@ func TestExamples(t *testing.T) {
 		check(w.name, before+model(w.example, ""))
 	}
 	for _, w := range kindWords {
-		check(w.name, before+model("", "actions {\n"+w.example+"\n}"))
+		check(w.name, before+model("", "actions {\n"+w.example+"\n} @history"))
 	}
 	for _, w := range attributeWords {
 		switch {
@@ -721,7 +722,7 @@ func TestAttributesAreOffered(t *testing.T) {
 		{"model N { fields { m M } } model M { fields { x N[] @# } }",
 			"renamed minItems"},
 		{"model M { @# }",
-			"unique index renamed on permission validate"},
+			"unique index renamed on history permission validate"},
 		{"union U { @# }",
 			"renamed permission"},
 		{"enum E { A @# }",

@@ -15,6 +15,8 @@ var signatureForms = map[string]string{
 	"delete": "delete name(inputs that pin a row)",
 	"read":   "read name(inputs) returns (message)",
 	"write":  "write name(inputs) returns (message)",
+
+	"history": "history name(id)",
 }
 
 // signatureHelp answers with the possible content of the parentheses around a place: the

@@ -89,6 +89,7 @@ var kindWords = words{
 	{name: "delete", text: "Deletes the row that its inputs and `@where` identify.", example: "delete deletePost(id)"},
 	{name: "read", text: "Reads with custom code: a function in `functions/`.", example: "read countPosts(since: Date) returns (Any)"},
 	{name: "write", text: "Writes with custom code: a function in `functions/`.", example: "write archivePosts(before: Date) returns (Any)"},
+	{name: "history", text: "Reads every version of a row of a model with `@history`, the newest first.", example: "history postHistory(id)"},
 }
 
 var clauseWords = words{
@@ -139,6 +140,7 @@ var argumentWords = words{
 	{name: "fields", text: "An update counts if one of these fields has changed."},
 	{name: "where", text: "The condition on the row after the write."},
 	{name: "message", text: "The message for the client."},
+	{name: "keep", text: "For how long: an amount and hours, days, weeks, months or years."},
 	{name: "from", text: "The former name."},
 	{name: "asc", text: "Ascending; null comes last."},
 	{name: "desc", text: "Descending; null comes first."},

@@ -16,6 +16,8 @@ func (p *publisher) result(a *model.Action) string {
 		return "" // any JSON
 	case a.Returns != nil:
 		return p.message(a.Returns.Message, false)
+	case a.Kind == model.ReadHistory:
+		return p.history(a)
 	case a.Kind == model.List:
 		return p.component(p.derived.part(a, "Result"), func() *release.JSONSchema {
 			var item *release.JSONSchema
@@ -106,12 +108,16 @@ func fieldDoc(f *model.Field) string {
 
 func (p *publisher) file() string {
 	return p.component("File", func() *release.JSONSchema {
-		return resultObject([]property{
-			{"key", release.Typed("string"), true},
-			{"filename", release.Typed("string"), true},
-			{"contentType", release.Typed("string"), true},
-			{"size", release.Typed("integer"), true},
-			{"url", release.Typed("string"), true},
-		})
+		return resultObject(append(fileMembers(), property{"url", release.Typed("string"), true}))
 	})
+}
+
+// fileMembers are the members of a file, but for its address.
+func fileMembers() []property {
+	return []property{
+		{"key", release.Typed("string"), true},
+		{"filename", release.Typed("string"), true},
+		{"contentType", release.Typed("string"), true},
+		{"size", release.Typed("integer"), true},
+	}
 }

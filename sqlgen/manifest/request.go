@@ -21,6 +21,8 @@ func (p *publisher) input(a *model.Action) string {
 			return p.values(name, a)
 		case model.Update:
 			return p.updateInput(a)
+		case model.ReadHistory:
+			return historyInput()
 		case model.Read, model.Write:
 			if len(a.Reads) == 1 && a.Reads[0].Type.Kind == expr.Any {
 				return release.Anything()

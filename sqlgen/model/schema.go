@@ -60,6 +60,11 @@ type Event struct {
 	Span   syntax.Span
 }
 
+// History is the @history of a model: every version of its rows is kept.
+type History struct {
+	Keep string // for how long, as an interval of Postgres; empty means for ever
+}
+
 // Config is what the compiler reads of sternpost.yaml.
 type Config struct {
 	UseDefaultAPI   bool // default true
@@ -101,6 +106,7 @@ type Model struct {
 	Validations []*Validation
 	Rules       []*Rule // model-level @permission
 	Actions     []*Action
+	History     *History    // nil means that none is kept
 	RenamedFrom string      // the table's former name in the schema language; empty means none
 	RenamedAt   syntax.Span // of the @renamed that gives it
 	Span        syntax.Span
@@ -303,7 +309,17 @@ const (
 	Delete Kind = "delete"
 	Read   Kind = "read"
 	Write  Kind = "write"
+
+	ReadHistory Kind = "history"
 )
+
+// RuleKind is the kind that rules of a model name to admit calls of actions of this one.
+func (k Kind) RuleKind() Kind {
+	if k == ReadHistory {
+		return Get
+	}
+	return k
+}
 
 // Action is an action of a model or union.
 type Action struct {
@@ -330,7 +346,7 @@ type Action struct {
 	Embeds        []*Embed
 	Selected      Shape                // what its @select names; nil means that it bears none
 	Pins          [][]*Equality        // pinning sets of get, update, delete, the first first: each alone pins one row, and one that holds conjuncts of several branches of a || pins it whichever branch holds
-	IsLogged      bool                 // whether it may write what a subscriber is told of
+	IsLogged      bool                 // whether it may write what a subscriber is told of, or what a history keeps
 	Allowed       []*syntax.Diagnostic // the warnings that its @allow silences
 	Span          syntax.Span
 }

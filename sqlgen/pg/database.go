@@ -102,6 +102,7 @@ type Table struct {
 	Triggers    []*Trigger    `json:"triggers,omitempty"`
 	Policies    []*Policy     `json:"policies,omitempty"`
 	Grants      []*Grant      `json:"grants,omitempty"`
+	History     bool          `json:"history,omitempty"` // whether every version of its rows is kept
 }
 
 // Column is a column of a table.
@@ -178,6 +179,9 @@ type IndexKey struct {
 
 // FileTrigger is the name of the trigger that counts the fields that hold files, on each table with such fields.
 const FileTrigger = "_200_files"
+
+// HistoryTrigger is what the name of a trigger ends with that keeps every version of the rows.
+const HistoryTrigger = "_history"
 
 // Trigger is a trigger, of each row or of each statement.
 type Trigger struct {

@@ -69,7 +69,7 @@ func (p *parser) attributeOrNil() *Attribute {
 
 func isLaterAttribute(name string) bool {
 	switch name {
-	case "schedule", "history":
+	case "schedule":
 		return true
 	}
 	return false

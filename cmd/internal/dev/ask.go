@@ -138,6 +138,8 @@ func dropText(r *diff.Refusal) string {
 		return "remove the value from these rows"
 	case "sequence":
 		return "leave these values as they are"
+	case "history":
+		return "delete it within minutes"
 	}
 	switch {
 	case r.Rows <= 0:

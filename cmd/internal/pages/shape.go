@@ -133,7 +133,7 @@ func idPath(a *model.Action) string {
 		switch a.Kind {
 		case model.Update:
 			return "where.id"
-		case model.Get, model.Delete, model.Read, model.Write:
+		case model.Get, model.Delete, model.Read, model.Write, model.ReadHistory:
 			return "id"
 		}
 	}

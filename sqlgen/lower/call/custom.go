@@ -44,7 +44,7 @@ func (l *Lowering) Custom(a *model.Action, answerRows func(*Builder)) *pg.Functi
 }
 
 func isReading(k model.Kind) bool {
-	return k == model.Get || k == model.List || k == model.Read
+	return k == model.Get || k == model.List || k == model.Read || k == model.ReadHistory
 }
 
 // codeFile is the file that holds the function of an action.

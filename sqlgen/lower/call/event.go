@@ -65,8 +65,8 @@ func (l *Lowering) tells(s *model.Subscriber, m *model.Model, events []*model.Ev
 
 	told := pg.Fn("jsonb_build_object",
 		pg.Str("variable"), pg.Str(m.Variable),
-		pg.Str("data"), unless(kind, "delete", toldRow(s, m, after)),
-		pg.Str("previousData"), unless(kind, "create", toldRow(s, m, before)))
+		pg.Str("data"), unless(kind, "delete", toldRow(m, after, s.IsCode)),
+		pg.Str("previousData"), unless(kind, "create", toldRow(m, before, s.IsCode)))
 	title := "what a change of " + m.Name + " means to " + s.Name
 	return &pg.Function{
 		Schema: value.APISchema, Name: l.Functions.Take(s.Function + "__" + m.Table), Title: title, Comment: title,
@@ -101,11 +101,12 @@ func kindTexts(kinds []model.Kind) []pg.Expr {
 	return list
 }
 
-// toldRow is a row as the API writes it, with the ids of what its to-ones lead to. Webhooks are not told hidden fields.
-func toldRow(s *model.Subscriber, m *model.Model, row *pg.Variable) pg.Expr {
+// toldRow is a row as the API writes it, with the ids of what its to-ones lead to. Webhooks and readers of a history are
+// not told hidden fields.
+func toldRow(m *model.Model, row *pg.Variable, showsHidden bool) pg.Expr {
 	var members []pg.Output
 	for _, f := range m.Stored() {
-		if derive.IsTold(f) && (s.IsCode || !f.Hidden) {
+		if derive.IsTold(f) && (showsHidden || !f.Hidden) {
 			members = append(members, pg.Output{As: f.Name, Quote: true, Value: value.Wire(f.Type, row.Field(f.Column))})
 		}
 	}

@@ -16,6 +16,7 @@ type Lowering struct {
 	Early     map[*model.Action]string // functions that decide before anything is prepared
 
 	Subscribers []release.Subscriber
+	Histories   []release.History
 }
 
 // New prepares to lower the actions of a schema. Generated names of functions give way to those of actions.

@@ -2,14 +2,15 @@ package derive
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// The writes of which a subscriber is told are written to platform.change by a trigger. A table of which nobody is told
-// has none.
+// The writes of which a subscriber is told are written to platform.change by a trigger, and those that a history keeps to
+// platform.history by the same one. A table without either has none.
 
 // eventsOf returns what all subscribers are told of a model.
 func (l *Lowering) eventsOf(m *model.Model) []*model.Event {
@@ -20,23 +21,27 @@ func (l *Lowering) eventsOf(m *model.Model) []*model.Event {
 	return events
 }
 
-// ChangeTriggers returns the trigger that records the writes of which somebody is told; none if nobody is.
+// ChangeTriggers returns the trigger that records the writes of which somebody is told, or that a history keeps; none if
+// there is neither. Its name says where it writes them.
 func (l *Lowering) ChangeTriggers(m *model.Model) []*pg.Trigger {
-	timing := ""
+	events := l.eventsOf(m)
+	var commands []string
 	for _, c := range []struct {
 		kind    model.Kind
 		command string
 	}{{model.Create, "insert"}, {model.Update, "update"}, {model.Delete, "delete"}} {
-		if !slices.ContainsFunc(l.eventsOf(m), func(e *model.Event) bool { return slices.Contains(e.Kinds, c.kind) }) {
-			continue
-		}
-		if timing == "" {
-			timing = "after " + c.command
-		} else {
-			timing += " or " + c.command
+		if m.History != nil || slices.ContainsFunc(events, func(e *model.Event) bool { return slices.Contains(e.Kinds, c.kind) }) {
+			commands = append(commands, c.command)
 		}
 	}
-	if timing == "" {
+	name := "_600"
+	if len(events) > 0 {
+		name += "_change"
+	}
+	if m.History != nil {
+		name += pg.HistoryTrigger
+	}
+	if len(commands) == 0 {
 		return nil
 	}
 	arguments := []string{m.Name}
@@ -45,8 +50,8 @@ func (l *Lowering) ChangeTriggers(m *model.Model) []*pg.Trigger {
 			arguments = append(arguments, f.Column)
 		}
 	}
-	return []*pg.Trigger{{Name: "_600_change", Timing: timing, Function: "platform.tg_change", Arguments: arguments}}
+	return []*pg.Trigger{{Name: name, Timing: "after " + strings.Join(commands, " or "), Function: "platform.tg_change", Arguments: arguments}}
 }
 
-// IsTold tells whether subscribers may be told a field.
+// IsTold tells whether subscribers may be told a field, and histories keep it.
 func IsTold(f *model.Field) bool { return !f.Type.Kind.IsWriteOnly() && f.Type.Kind != expr.Vector }

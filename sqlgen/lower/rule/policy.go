@@ -52,7 +52,7 @@ func (l *Lowering) Demands(m *model.Model) Policies {
 			decided = plannedOnce(m.Table, decided)
 		}
 		switch a.Kind {
-		case model.Get, model.List:
+		case model.Get, model.List, model.ReadHistory:
 			p.judge(pg.ForSelect, a, decided)
 		case model.Create:
 			inserted := plannedOnce(m.Table, insertRule(a))

@@ -52,9 +52,9 @@ func declaration(f *model.Field) string {
 	return text
 }
 
-// renamedFrom returns the column that a field had under its former name, and the place that declares it; none without
+// RenamedFrom returns the column that a field had under its former name, and the place that declares it; none without
 // @renamed.
-func renamedFrom(f *model.Field) (column, place string) {
+func RenamedFrom(f *model.Field) (column, place string) {
 	switch {
 	case f.FKOf != nil && f.FKOf.RenamedFrom != "":
 		return model.SnakeForm(f.FKOf.RenamedFrom + "Id"), PlaceOf(f.FKOf.RenamedAt)

@@ -56,7 +56,7 @@ func (l *Lowering) View(m *model.Model) *pg.View {
 func column(f *model.Field) *pg.Column {
 	c := &pg.Column{Name: f.Column, Origin: OriginOfField(f), Type: value.ColumnType(f.Type), NotNull: !f.Optional, Comment: f.Doc}
 	c.Origin.Of = "" // its table names it
-	c.RenamedFrom, c.RenamedAt = renamedFrom(f)
+	c.RenamedFrom, c.RenamedAt = RenamedFrom(f)
 	if f.FKOf != nil {
 		c.Comment = f.FKOf.Doc
 	}
