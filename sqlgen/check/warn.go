@@ -87,7 +87,7 @@ func (c *checker) warnAccess() {
 			continue
 		}
 		for _, e := range a.embedSpans {
-			if target := e.path[len(e.path)-1].Target; widens(a, target, model.Get, model.List) && !asksCaller(a, e.path, true) {
+			if target := e.path[len(e.path)-1].Target; widens(a, target, model.Get, model.List) && !asksCaller(a, e.path, true) && !vouchesShown(a, target, e.path) {
 				c.warnAction(a, EmbedWidens, e.span, embedWidens(a.Name, model.PathName(e.path), target.Name), ruleNotes(target, model.Get, model.List)...)
 			}
 		}
@@ -187,7 +187,8 @@ func comparedWithChosen(a *actionDecl) []*expr.Path {
 // warnFilter warns of each model that a path from the action's row reads.
 func (c *checker) warnFilter(a *actionDecl, path []*model.Field, span syntax.Span) {
 	eachRelated(path, func(to []*model.Field, m *model.Model) {
-		if widens(a, m, model.Get, model.List) && !asksCaller(a, to, false) {
+		isVouched := a.Kind == model.List && vouches(a, m, to, model.Get, model.List) // others tell of rows that they refuse
+		if widens(a, m, model.Get, model.List) && !asksCaller(a, to, false) && !isVouched {
 			c.warnAction(a, FilterWidens, span, filterWidens(a.Name, model.PathName(path), m.Name), ruleNotes(m, model.Get, model.List)...)
 		}
 	})
@@ -267,18 +268,18 @@ func (c *checker) fileBounds(f *model.Field) []string {
 // warnLevels warns of the rows that a create inserts and links below its root.
 func (c *checker) warnLevels(a *actionDecl, l *model.Level) {
 	for _, in := range l.Inputs {
-		if last := in.Path[len(in.Path)-1]; last.FKOf != nil && !asksLinked(a, slices.Concat(l.Path, []*model.Field{last.FKOf})) {
+		if last := in.Path[len(in.Path)-1]; last.FKOf != nil && !asksLinked(a, slices.Concat(l.Path, []*model.Field{last.FKOf}), last.FKOf.Target) {
 			c.warnLink(a, last.FKOf, in.Span)
 		}
 	}
 	for _, child := range l.Children {
 		switch {
 		case child.IsLink():
-			if !asksLinked(a, child.Path) {
+			if !asksLinked(a, child.Path, child.Model) {
 				c.warnLink(a, child.Field, child.First.Span)
 			}
 			continue
-		case widens(a, child.Model, model.Create):
+		case widens(a, child.Model, model.Create) && !vouches(a, child.Model, child.Path, model.Create):
 			c.warnAction(a, NestedWidens, child.First.Span, nestedWidens(a.Name, child.Model.Name), ruleNotes(child.Model, model.Create)...)
 		}
 		c.warnLevels(a, child)
@@ -289,14 +290,14 @@ func (c *checker) warnLevels(a *actionDecl, l *model.Level) {
 func (c *checker) warnSets(a *actionDecl) {
 	for _, key := range a.setKeys {
 		eachCopied(key.set.Value, func(path, to []*model.Field, m *model.Model) {
-			if widens(a, m, model.Get, model.List) && !demandsCaller(a, to) {
+			if widens(a, m, model.Get, model.List) && !demandsCaller(a, to) && !vouches(a, m, to, model.Get, model.List) {
 				c.warnAction(a, ComputedWidens, key.set.Span, setWidens(a.Name, key.field.Name, model.PathName(path), m.Name), ruleNotes(m, model.Get, model.List)...)
 			}
 		})
 		if !key.field.IsRelation() || !isChosen(key.set.Value) {
 			continue
 		}
-		if a.Kind == model.Create && asksLinked(a, slices.Concat(key.level, []*model.Field{key.field})) {
+		if a.Kind == model.Create && asksLinked(a, slices.Concat(key.level, []*model.Field{key.field}), key.field.Target) {
 			continue
 		}
 		c.warnLink(a, key.field, key.set.Span)
@@ -315,21 +316,32 @@ func (c *checker) warnLink(a *actionDecl, f *model.Field, span syntax.Span) {
 	}
 }
 
-// asksLinked tells whether each rule of a create tests the row that is linked at a path,
+// asksLinked tells whether the rules of a create imply those of the row that is linked at a path, or each tests that row,
 // as review.booking.guest == ctx.identity tests the booking. The rules see the new row,
 // so they test the row that the caller names. The rules of an update see the row as it
 // was. Below a to-many they test one row only.
-func asksLinked(a *actionDecl, path []*model.Field) bool {
+func asksLinked(a *actionDecl, path []*model.Field, linked *model.Model) bool {
 	if slices.ContainsFunc(path, (*model.Field).IsToMany) {
 		return false
 	}
-	return a.Demands(func(n expr.Node) bool {
+	return vouches(a, linked, path, model.Get, model.List) || a.Demands(func(n expr.Node) bool {
 		if compare, ok := n.(*expr.Compare); ok {
 			isNullTest := compare.Left.Type().Kind == expr.NullKind || compare.Right.Type().Kind == expr.NullKind
 			return !isNullTest && (beginsAt(compare.Left, path) || beginsAt(compare.Right, path))
 		}
 		return beginsAt(n, path)
 	})
+}
+
+// vouchesShown is vouches for a row that an action shows. An update shows rows to which it links, and its rules saw the
+// row as it was.
+func vouchesShown(a *actionDecl, m *model.Model, to []*model.Field) bool {
+	isWritten := func(f *model.Field) bool { return f == to[0] || f.FKOf == to[0] }
+	if a.Kind == model.Update && (slices.ContainsFunc(a.Writes, func(in *model.Input) bool { return len(in.Path) > 0 && isWritten(in.Path[0]) }) ||
+		slices.ContainsFunc(a.Sets, func(s *model.Set) bool { return isWritten(s.Target[0]) })) {
+		return false
+	}
+	return vouches(a, m, to, model.Get, model.List)
 }
 
 // asksCaller tells whether the Identity at a path from the row is always the caller, by each

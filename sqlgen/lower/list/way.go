@@ -70,7 +70,7 @@ func admitted(x value.Expression, rules []*model.Rule, over func(expr.Node) expr
 		if r.Expression == nil {
 			continue
 		}
-		for _, alternative := range rule.AlternativesOf(r.Expression) {
+		for _, alternative := range expr.Alternatives(r.Expression) {
 			if !expr.Mentions(alternative...).Row {
 				continue
 			}

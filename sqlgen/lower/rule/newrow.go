@@ -29,7 +29,7 @@ func insertRule(a *model.Action) pg.Expr {
 			continue
 		}
 		var alternatives []pg.Expr
-		for _, conjuncts := range AlternativesOf(r.Expression) {
+		for _, conjuncts := range expr.Alternatives(r.Expression) {
 			decided := slices.DeleteFunc(slices.Clone(conjuncts), func(n expr.Node) bool { return needsWritten(a, n) })
 			alternatives = append(alternatives, x.AllHold(decided))
 		}

@@ -33,7 +33,7 @@ func ruleProvesCaller(r *model.Rule) bool {
 	if len(r.Roles) > 0 {
 		return true // they are read from the Identity
 	}
-	for _, alternative := range AlternativesOf(r.Expression) {
+	for _, alternative := range expr.Alternatives(r.Expression) {
 		if !slices.ContainsFunc(flatten(alternative), comparisonProvesCaller) {
 			return false
 		}

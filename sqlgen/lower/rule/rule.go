@@ -8,7 +8,6 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // FunctionName is the name of an action's function. PL/pgSQL lets parameters, the columns of its answer and FOUND be
@@ -91,27 +90,4 @@ func policyExpression(m *model.Model, written *value.Level) value.Expression {
 }
 
 // MaxWays is the most ways in which rows are found. Rules with more alternatives are one condition.
-const MaxWays = 6
-
-// AlternativesOf returns the alternatives of an expression, each as the conjuncts of
-// it: a || b has two, and so has c && (a || b).
-func AlternativesOf(n expr.Node) [][]expr.Node {
-	l, ok := n.(*expr.Logic)
-	if !ok {
-		return [][]expr.Node{{n}}
-	}
-	left, right := AlternativesOf(l.Left), AlternativesOf(l.Right)
-	if l.Op == syntax.Or {
-		return append(left, right...)
-	}
-	if len(left)*len(right) > MaxWays {
-		return [][]expr.Node{{n}}
-	}
-	var both [][]expr.Node
-	for _, a := range left {
-		for _, b := range right {
-			both = append(both, append(slices.Clone(a), b...))
-		}
-	}
-	return both
-}
+const MaxWays = expr.MaxAlternatives
