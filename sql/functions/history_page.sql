@@ -27,7 +27,7 @@ begin
     if v_after is null then
       raise exception 'one or more errors found validating request object' using
         errcode = 'SP400',
-        detail = '{"errors": [{"field": "after", "error": "is not a cursor of this list"}]}';
+        detail = '{"errors": [{"field": "after", "code": "cursor", "error": "is not a cursor of this list"}]}';
     end if;
   end if;
 
