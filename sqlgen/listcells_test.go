@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -126,8 +127,19 @@ const cellsRows = `
 	from generate_series(1, 50000) n
 	union all
 	select 'kold' || n, 'told' || 1 + n % 20, 'Open', 3, timestamptz '2022-01-01Z' + n * interval '1 second' from generate_series(1, 1500) n;
+	-- All rows are looked at once, and no page becomes visible to all meanwhile, so plans and figures are the same each time.
+	set default_statistics_target = 500;
+	do $$
+	declare
+		v_table regclass;
+	begin
+		for v_table in select oid from pg_class where relnamespace = 'app'::regnamespace and relkind = 'r' loop
+			execute format('alter table %s set (autovacuum_enabled = false)', v_table);
+		end loop;
+	end;
+	$$;
 	analyze;
-	reset session_replication_role;
+	reset all;
 `
 
 // cellSource is a table of which a list shows rows, and how the best statements written by hand find those of a caller.
@@ -387,13 +399,26 @@ func writeCells(t *testing.T, conn *pgx.Conn, rows string) {
 	}
 	text := readFile(t, page)
 	before, rest, _ := strings.Cut(text, head)
-	_, after, isThere := strings.Cut(rest, end)
+	said, after, isThere := strings.Cut(rest, end)
 	if !isThere {
 		t.Fatalf("%s has no table of rules", page)
+	}
+	if _, said, _ = strings.Cut(said, "---|\n"); isNear(said, rows) {
+		return
 	}
 	names := ""
 	for _, r := range cellRequests {
 		names += " " + r.name + " |"
 	}
 	casetest.File(t, page, before+head+names+"\n|---|---|"+strings.Repeat("---|", len(cellRequests))+"\n"+strings.TrimSuffix(rows, "\n")+end+after)
+}
+
+// isNear tells whether two tables have figures that differ by 30 rows or a tenth at the most: plans of equal costs differ.
+func isNear(said, got string) bool {
+	cells, others := strings.Split(strings.TrimSpace(said), "|"), strings.Split(strings.TrimSpace(got), "|")
+	return slices.EqualFunc(cells, others, func(a, b string) bool {
+		m, err := strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(a), ",", ""))
+		n, other := strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(b), ",", ""))
+		return a == b || err == nil && other == nil && max(m, n) <= max(min(m, n)+30, min(m, n)*11/10)
+	})
 }

@@ -6,14 +6,11 @@ immutable
 parallel safe
 security invoker
 as $$
-declare
-  v_key platform.sort_key;
-  v_order text;
 begin
-  foreach v_key in array keys loop
-    v_order := concat_ws(', ', v_order, v_key.expression || case when v_key.is_descending <> backwards then ' desc' else '' end);
-  end loop;
-  return v_order;
+  return (
+    select string_agg(expression || case when is_descending <> backwards then ' desc' else '' end, ', ')
+    from unnest(keys)
+  );
 end;
 $$;
 

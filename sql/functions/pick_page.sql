@@ -17,8 +17,8 @@
 -- A caller with many rows has enough of them among the next rows of the order. They are looked at first, each judged by
 -- itself, but never more than the ways would read: so this costs no more than what follows if it is in vain.
 --
--- The setting sternpost.page holds what else is known about the page; the statement of the server reads it after the
--- rows. It says whether rows lie on the other side of the page, then how many rows match in all, if they were counted.
+-- The setting sternpost.page, which the server reads behind the rows, says whether rows lie on the other side of the
+-- page, then how many match in all, if they were counted.
 create or replace function platform.pick_page(
   input jsonb,
   keys platform.sort_key[],
@@ -55,7 +55,6 @@ declare
   v_ranges text[] := '{true}';
   v_range text;
   v_total bigint;
-  v_own bigint;
   v_has_rows_before boolean := false;
   v_rows text[] := '{}';
 begin
@@ -95,12 +94,11 @@ begin
   if is_open or cardinality(v_ranges) > 1 or v_is_found or v_is_fenced and not (keys[1]).name = any (walked) then
     near := null;
   elsif v_is_fenced then
-    select array[ceil(sqrt(2 * v_size * greatest(1, sum(reltuples))))] into near from pg_class where oid = any (tables);
-    execute 'select count(*) from (select from (' || platform.merged_sql(ways, alias, '', filter, true, word => ' union all ')
+    execute 'select array[$4, count(*)] from (select from (' || platform.merged_sql(ways, alias, '', filter, true, word => ' union all ')
         || ') as own limit $4) as own'
-      into v_own
-      using v_filter, v_position, own, near[1];
-    near[2] := v_own;
+      into near
+      using v_filter, v_position, own,
+        (select ceil(sqrt(2 * v_size * greatest(1, sum(reltuples))))::bigint from pg_class where oid = any (tables));
   end if;
   while near[1] <= near[2] loop
     execute 'select array(select case when list__place < $4 then ' || picked || ' end from (' || (
@@ -116,24 +114,23 @@ begin
       ) || v_rows_of || ' where list__mine or list__place = $4 order by ' || v_order || ' limit $5)'
       into v_rows
       using v_filter, v_position, own, near[1], v_size + v_offset;
+    exit when array_position(v_rows, null) is null; -- no stretch ended before the page: its last row shows that, also if it is the caller's
     near[1] := 8 * near[1];
-    if array_position(v_rows, null) is null then -- no stretch ended before the page: its last row shows that, also if it is the caller's
-      v_ranges := '{}';
-      v_rows := v_rows[v_offset + 1:];
-      near := null;
-    else
-      v_rows := '{}';
-    end if;
   end loop;
 
-  foreach v_range in array v_ranges loop
-    exit when cardinality(v_rows) >= v_size;
-    execute 'select $4 || array(select ' || picked || ' from ('
-        || platform.merged_sql(ways, alias, v_columns, filter || ' and ' || v_range, v_is_fenced, v_order, ' limit $5 + $6')
-        || v_rows_of || ' order by ' || v_order || ' limit $5 offset $6)'
-      into v_rows
-      using v_filter, v_position, own, v_rows, v_size - cardinality(v_rows), v_offset;
-  end loop;
+  if near[1] <= near[2] then
+    v_rows := v_rows[v_offset + 1:];
+  else
+    v_rows := '{}';
+    foreach v_range in array v_ranges loop
+      execute 'select $4 || array(select ' || picked || ' from ('
+          || platform.merged_sql(ways, alias, v_columns, filter || ' and ' || v_range, v_is_fenced, v_order, ' limit $5 + $6')
+          || v_rows_of || ' order by ' || v_order || ' limit $5 offset $6)'
+        into v_rows
+        using v_filter, v_position, own, v_rows, v_size - cardinality(v_rows), v_offset;
+      exit when cardinality(v_rows) >= v_size;
+    end loop;
+  end if;
 
   if v_offset > 0 then
     execute 'select exists (' || platform.merged_sql(
@@ -141,7 +138,6 @@ begin
       into v_has_rows_before
       using v_filter, v_position, own;
   end if;
-
   perform set_config('sternpost.page', concat_ws(' ', v_has_rows_before, v_total), true);
   return v_rows;
 end;

@@ -3,8 +3,13 @@ package emit
 import (
 	"fmt"
 
+	"github.com/sternpost/sternpost/sqlgen/layout"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
+
+// longStatement is how many characters a query that is a statement may have on one line; a longer one has a line for each
+// clause.
+const longStatement = 100
 
 // statement lays out one PL/pgSQL statement, its semicolon included.
 func statement(s pg.Statement) doc {
@@ -34,7 +39,11 @@ func statement(s pg.Statement) doc {
 		}
 		return group("return ", expr(s.Value, bindAny), ";")
 	case *pg.ReturnQuery:
-		return group("return query", nest(line, selectClauses(s.Query)), ";")
+		d := []doc{"return query", nest(line, selectClauses(s.Query)), ";"}
+		if !group(d...).(layout.Layout).IsWithin(longStatement) {
+			return cat(d...)
+		}
+		return group(d...)
 	case *pg.ReturnWritten:
 		return cat("return query", nest(hard, statement(s.Write)))
 	case *pg.Execute:

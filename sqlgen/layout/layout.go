@@ -136,7 +136,10 @@ func IfBroken(broken, unbroken Layout) Layout {
 }
 
 // IsOneLine reports whether the layout, as a whole line of a file, is not broken.
-func (l Layout) IsOneLine() bool { return !l.hard && l.width <= Width }
+func (l Layout) IsOneLine() bool { return l.IsWithin(Width) }
+
+// IsWithin reports whether the layout can be on one line of so many characters.
+func (l Layout) IsWithin(most int) bool { return !l.hard && l.width <= int32(most) }
 
 // MustBreak reports whether the layout holds a line end at any width.
 func (l Layout) MustBreak() bool { return l.hard }

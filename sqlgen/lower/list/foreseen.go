@@ -113,7 +113,7 @@ func (l *Lowering) foreseenList(a *model.Action, name string, sets []operatorSet
 		}
 		b.Step("The page's rows, under row security.", rows)
 	}
-	requireCallerOfPage(b, call.NothingFound)
+	requireCallerOfPage(b)
 	return b.Finish()
 }
 

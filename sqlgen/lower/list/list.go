@@ -80,7 +80,7 @@ func (l *Lowering) generalList(a *model.Action, rows string) []*pg.Function {
 	} else {
 		b.Step(from, pick...)
 	}
-	requireCallerOfPage(b, call.NothingFound)
+	requireCallerOfPage(b)
 	return []*pg.Function{b.Finish()}
 }
 
@@ -328,7 +328,7 @@ func readArms(b *call.Builder, comment string, page pg.Expr, rows string) {
 		Columns: []pg.Output{{Value: call.AllColumns(b.Table)}},
 		From:    &pg.CallRef{Call: pg.Fn(pg.Qualified(value.APISchema, rows), picked), Alias: b.Table},
 	}})
-	requireCallerOfPage(b, call.NothingFound)
+	requireCallerOfPage(b)
 }
 
 // placeColumn is the column that holds the place of a row on the page. No field's name makes such a column.

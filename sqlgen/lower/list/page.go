@@ -35,8 +35,8 @@ func tellOfPage(known ...pg.Expr) pg.Statement {
 }
 
 // requireCallerOfPage looks for the caller of an empty page, if no row proves that the caller exists.
-func requireCallerOfPage(b *call.Builder, isEmpty pg.Expr) {
+func requireCallerOfPage(b *call.Builder) {
 	if statements := b.RequireCaller(); statements != nil {
-		b.Step("", pg.IfThen(isEmpty, statements...))
+		b.Step("", pg.IfThen(call.NothingFound, statements...))
 	}
 }
