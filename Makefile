@@ -23,9 +23,10 @@ say-compiling:
 	@[ -x bin/sternpost ] || echo "compiling bin/sternpost; the first time this takes a minute or two"
 
 # make lint vets more than go test would, so go test does not vet. Many tests wait for a database or a clock: more of them
-# run at once than there are processors.
+# run at once than there are processors. The longest package begins first, so that it does not go on alone at the end.
+# Tests are short: collecting garbage less often saves a tenth of the processor that they take.
 test: ensure-postgres say-skipped ## Run all tests; they start what they need
-	$(GO) run ./integration/pgtest/share $(GO) test -vet=off -parallel 4 -timeout 20m ./...
+	GOGC=400 $(GO) run ./integration/pgtest/share $(GO) test -vet=off -parallel 4 -timeout 20m ./integration ./...
 
 # The package has no client programs, so what needs them is skipped here.
 POSTGRES_18 = 18.4.0-beta.17

@@ -38,12 +38,14 @@ let line = 0;
 export async function say(...parts) {
   const want = expected?.[line++];
   const reads = want !== undefined && parts.some((part) => typeof part === "function");
-  for (const end = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+  const end = Date.now() + 30_000;
+  for (let pause = 50; ; pause = Math.min(2 * pause, 800)) { // reading a page may cost more than it takes to get ready
     const got = (await Promise.all(parts.map((part) => (typeof part === "function" ? part() : part)))).map(String).join(" ");
     if (got === want || !reads || Date.now() > end) {
       console.log(got);
       return;
     }
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
