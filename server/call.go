@@ -17,6 +17,7 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/replica"
 	"github.com/sternpost/sternpost/server/request"
+	"github.com/sternpost/sternpost/sql/release"
 )
 
 // call is a request to an action on its way through the stages.
@@ -51,6 +52,7 @@ type stages struct {
 var callStages = stages{
 	arrive: []stage{(*call).answerPreflight, (*call).identify, (*call).readZone, (*call).checkMethod},
 	act: []stage{
+		(*call).answerRun, // a question for a run of a job ends here
 		(*call).readInput,
 		(*call).runAccount,      // an action of every account ends here
 		(*call).chooseStatement, // by the form of a list
@@ -297,6 +299,9 @@ func (k *call) askBy(function *database.Statement) error {
 	}
 	if err == nil && isWrite && len(k.release.manifest.Subscribers) > 0 {
 		s.events.Wake()
+	}
+	if err == nil && k.action.Kind == release.Start {
+		s.runs.Wake()
 	}
 	return err
 }

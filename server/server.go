@@ -45,6 +45,7 @@ type Server struct {
 	checkingStorage sync.Once
 	queues          []*queue.Queue // of the tasks that this server does
 	events          *events.Events
+	runs            *queue.Queue // of jobs
 	mails           *queue.Queue // one of them; nil without mail
 	files           *files.Service
 	docs            *docs.Pages // nil if there are none
@@ -217,10 +218,11 @@ func (s *Server) begin() (end func()) {
 func (s *Server) newQueues(sender mailroom.Sender) (err error) {
 	options := queue.Options{DB: s.db, IsServed: s.isTidied, Process: s.process.Load, Log: s.log}
 	s.events = events.New(events.Options{
-		DB: s.db, IsServed: s.isTidied, Release: s.release, Timeout: s.config.Jobs.Timeout, Keep: s.config.Changes.Keep,
+		DB: s.db, IsServed: s.isTidied, Release: s.release, Values: s.values, Timeout: s.config.Jobs.Timeout, Keep: s.config.Changes.Keep,
 		Webhooks: s.config.Subscribers, Process: s.process.Load, Registry: s.telemetry.Registry, Log: s.log,
 	})
-	s.queues = append(s.queues, s.events.Queues(options)...)
+	s.runs = queue.New(options, s.events.Runs())
+	s.queues = append(append(s.queues, s.events.Queues(options)...), s.runs)
 	for _, kind := range s.files.Deletions() {
 		s.queues = append(s.queues, queue.New(options, kind))
 	}
@@ -252,6 +254,15 @@ func (s *Server) release() (number int64, m *release.Manifest) {
 		return r.number, r.manifest
 	}
 	return 0, nil
+}
+
+// values returns what the code of jobs may read of the environment, as a JSON object.
+func (s *Server) values() string {
+	r := s.current.Load()
+	if r == nil || len(r.environment) == 0 {
+		return "{}"
+	}
+	return "{" + string(r.environment[1:]) + "}"
 }
 
 // claims returns which claims the served release keeps with identities.

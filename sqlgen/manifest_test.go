@@ -91,6 +91,9 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 			told = append(told, a.Early+"(jsonb, jsonb) returns bool, volatility s")
 		}
 	}
+	for _, j := range m.Jobs {
+		told = append(told, j.Run+"(jsonb, jsonb) returns jsonb, volatility v")
+	}
 	for _, s := range m.Subscribers {
 		for _, name := range s.Events {
 			told = append(told, name+"(text, jsonb, jsonb) returns jsonb, volatility s")

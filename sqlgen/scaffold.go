@@ -7,6 +7,7 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen/check"
 	"github.com/sternpost/sternpost/sqlgen/lower/call"
+	"github.com/sternpost/sternpost/sqlgen/lower/rule"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -21,7 +22,7 @@ func Scaffold(p *Project) []*syntax.Source {
 	missing := map[string]bool{} // actions
 	for _, d := range errs {
 		if d.Code == check.FunctionFileMissing {
-			name := string(d.Span.File.Text[d.Span.Start.Offset:d.Span.End.Offset])
+			name := model.Variable(string(d.Span.File.Text[d.Span.Start.Offset:d.Span.End.Offset])) // an action's, or a job's
 			missing[name] = true
 			whole.Functions = append(whole.Functions, &syntax.Source{Name: "functions/" + name + ".sql"})
 		}
@@ -34,7 +35,13 @@ func Scaffold(p *Project) []*syntax.Source {
 		return nil
 	}
 	var files []*syntax.Source
-	for _, a := range checked.Actions {
+	all := slices.Clone(checked.Actions)
+	for _, j := range checked.Jobs {
+		if !slices.Contains(all, j.Start) {
+			all = append(all, j.Start)
+		}
+	}
+	for _, a := range all {
 		if missing[a.Name] {
 			files = append(files, &syntax.Source{Name: "functions/" + a.Name + ".sql", Text: []byte(firstVersion(a))})
 		}
@@ -46,14 +53,18 @@ func Scaffold(p *Project) []*syntax.Source {
 func firstVersion(a *model.Action) string {
 	var b strings.Builder
 	if a.Doc == "" {
-		fmt.Fprintf(&b, "-- The code of the action %s of model %s.\n", a.Name, a.Model.Name)
+		fmt.Fprintf(&b, "-- The code of the action %s of %s.\n", a.Name, rule.OwnerOf(a))
 	}
 	for line := range strings.Lines(a.Doc) {
 		fmt.Fprintf(&b, "%s\n", strings.TrimRight("-- "+line, " \n"))
 	}
-	b.WriteString("--\n-- It runs as the caller, who reaches the rows that the rules of the models admit. It may refuse: raise exception 'why'\n" +
-		"-- using errcode = 'SP409', or SP400, SP403, SP404.\n")
+	reaches := "-- It runs as the caller, who reaches the rows that the rules of the models admit. It may refuse: raise exception 'why'\n"
+	if a.Kind == model.Start {
+		reaches = "-- It reaches the rows that rules with jobs: [" + a.Model.Name + "] admit. It may fail: raise exception 'why'\n"
+	}
+	b.WriteString("--\n" + reaches + "-- using errcode = 'SP409', or SP400, SP403, SP404.\n")
 	s := call.Signature(a)
+	s.Or = ""
 	head := "create function " + s.String()
 	if len(head) > 120 {
 		head = strings.Replace(head, "(", "(\n  ", 1)

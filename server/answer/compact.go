@@ -12,7 +12,7 @@ const maxDecimals = 18
 // IsJSONB tells whether actions of a kind return jsonb unchanged, from custom code or of a history. All
 // other results already have the form of the wire.
 func IsJSONB(k release.Kind) bool {
-	return k == release.Read || k == release.Write || k == release.ReadHistory
+	return k == release.Read || k == release.Write || k == release.ReadHistory || k == release.Start
 }
 
 // Compact returns JSON that Postgres printed from jsonb in the form of the wire: without

@@ -124,6 +124,14 @@ func (w *writer) signature(p *printer, a *release.Action) {
 		mark = ""
 	}
 	input, result := w.names[a.Input], w.result(a)
+	if a.Kind == release.Start {
+		p.line(1, "%s: {", methodName(a))
+		p.line(2, "(input%s: %s, options?: CallOptions): Promise<%s>;", mark, input, result)
+		p.comment(2, "What became of a run that this caller started.")
+		p.line(2, "run(id: string, options?: CallOptions): Promise<RunOfJob>;")
+		p.line(1, "};")
+		return
+	}
 	if a.Kind != release.List {
 		p.line(1, "%s(input%s: %s, options?: CallOptions): Promise<%s>;", methodName(a), mark, input, result)
 		return
@@ -177,6 +185,8 @@ func method(a *release.Action) string {
 		return "lists"
 	case !a.Kind.Writes():
 		return "reads"
+	case a.Kind == release.Start:
+		return "starts"
 	case account.Is(a): // it takes no Idempotency-Key
 		return "writesUnnamed"
 	}

@@ -1,7 +1,8 @@
-// Package events lets the subscribers of a release read what was written: it runs their
-// code or sends events to their address, and repeats what failed. Any number of servers do
-// so. A subscriber is read by one server at a time: code in the transaction that notes how
-// far it has read, a webhook under a lease.
+// Package events runs code that no call runs, and tells others of what was written: it lets the
+// subscribers of a release read that, runs their code or sends events to their address, runs
+// jobs, and repeats what failed. Any number of servers do so. A subscriber is read by one server
+// at a time: code in the transaction that notes how far it has read, a webhook under a lease. A
+// run is done in the transaction that notes that it is.
 package events
 
 import (
@@ -56,7 +57,8 @@ type Options struct {
 	DB       Database
 	IsServed func() bool // whether a release is served, and the database takes writes
 	Release  func() (number int64, m *release.Manifest)
-	Timeout  time.Duration // of the code for a batch of events, or for one that is repeated
+	Values   func() string // of the environment, which the code of jobs may read, as a JSON object
+	Timeout  time.Duration // of the code for a batch of events, for one that is repeated, or for a run
 	Keep     time.Duration // how long changes wait for a subscriber
 	Webhooks []config.Subscriber
 	Process  func() *int32 // of a connection that ends with this server, in the database; nil means none

@@ -28,7 +28,11 @@ func Describe(m *release.Manifest, api *release.API, number int64, baseURL, proj
 		}
 		d.tag(a.Model)
 		path := "/" + api.Path + "/json/" + a.Name
-		document.Paths.add(path, pathItem{Post: d.action(a)})
+		item := pathItem{Post: d.action(a)}
+		if a.Kind == release.Start {
+			item.Get = d.run(a)
+		}
+		document.Paths.add(path, item)
 		for _, f := range a.Files {
 			document.Paths.add(path+"/upload/"+f.Name, pathItem{Post: d.upload(a, &f)})
 		}
@@ -139,6 +143,10 @@ func (d *describer) action(a *release.Action) *operation {
 	if reader, err := input.Compile(d.manifest.Schemas, a.Input); takesKey || err == nil && reader.TakesFiles() {
 		statuses = append(statuses, 429)
 	}
+	responses := d.outcomes("The result.", headers, d.result(a), statuses)
+	if a.Kind == release.Start {
+		responses[0].name = "202"
+	}
 	return &operation{
 		OperationID: a.Name,
 		Tags:        []string{a.Model},
@@ -146,10 +154,36 @@ func (d *describer) action(a *release.Action) *operation {
 		Description: a.Doc,
 		Parameters:  parameters,
 		RequestBody: &requestBody{Required: d.manifest.Schemas.Requires(a.Input), Content: jsonContent(release.RefTo(a.Input))},
-		Responses:   d.outcomes("The result.", headers, d.result(a), statuses),
+		Responses:   responses,
 		Security:    security(a.Anonymous),
 	}
 }
+
+// run describes the question for a run of a job.
+func (d *describer) run(a *release.Action) *operation {
+	return &operation{
+		OperationID: a.Name + "Run",
+		Tags:        []string{a.Model},
+		Summary:     "What became of a run",
+		Description: "Only who started the run is told.",
+		Parameters: []any{
+			parameter{Name: "run", In: "query", Required: true, Description: "The id of the run.", Schema: release.Typed("string")},
+		},
+		Responses: d.outcomes("The run.", nil, runOfJob, append(slices.Clone(everyStatus), 404)),
+		Security:  security(true), // of who started it
+	}
+}
+
+// runOfJob is the schema of a run.
+var runOfJob = release.Typed("object").With("properties", release.Properties{}.
+	With("run", release.Typed("string")).
+	With("state", release.Typed("string").With("enum", []string{"waiting", "running", "succeeded", "failed", "cancelled"})).
+	With("startedAt", release.TypedOrNull("string", true).With("format", "date-time")).
+	With("finishedAt", release.TypedOrNull("string", true).With("format", "date-time")).
+	With("attempts", release.Typed("integer")).
+	With("result", release.Anything().Described("What the code has returned.")).
+	With("message", release.TypedOrNull("string", true).Described("Why it failed, or is tried again."))).
+	Requiring("run", "state", "startedAt", "finishedAt", "attempts", "result", "message")
 
 // result returns the schema of an action's result.
 func (d *describer) result(a *release.Action) *release.JSONSchema {

@@ -85,6 +85,7 @@
 {{ template "lock_tables.sql" . }}
 {{ template "cluster.sql" . }}
 {{ template "follow_consumers.sql" . }}
+{{ template "follow_jobs.sql" . }}
 {{ template "install_release.sql" . }}
 {{ template "install_release_change.sql" . }}
 {{ template "serving_faults.sql" . }}
@@ -144,6 +145,15 @@
 {{ template "history_page.sql" . }}
 {{ template "history_row.sql" . }}
 {{ template "history_sweep.sql" . }}
+
+{{ template "job_start.sql" . }}
+{{ template "job_run.sql" . }}
+{{ template "job_state.sql" . }}
+{{ template "job_find.sql" . }}
+{{ template "job_list.sql" . }}
+{{ template "job_retry.sql" . }}
+{{ template "job_cancel.sql" . }}
+
 {{ template "event.sql" . }}
 {{ template "event_told.sql" . }}
 {{ template "event_run.sql" . }}

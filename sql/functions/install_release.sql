@@ -21,6 +21,7 @@ begin
   returning release.number into v_number;
 
   perform platform.follow_consumers(manifest);
+  perform platform.follow_jobs(manifest);
   truncate platform.release_mark;
   perform platform.keep_catalog();
   perform platform.keep_rules('app', 'api');

@@ -35,6 +35,7 @@ type Manifest struct {
 	Secrets      []string              `json:"secrets,omitempty"`      // names under ctx.secrets; empty is no value
 	Claims       []Claim               `json:"claims,omitempty"`       // of the configuration, kept with an identity
 	Encrypted    []Column              `json:"encrypted,omitempty"`    // of Secret fields
+	Jobs         []Job                 `json:"jobs,omitempty"`         // what runs by itself
 	Subscribers  []Subscriber          `json:"subscribers,omitempty"`  // who is told of events
 	Histories    []History             `json:"histories,omitempty"`    // what is kept of which models
 }
@@ -48,6 +49,14 @@ type History struct {
 
 // IsLogged tells whether writes are recorded with their origin: for subscribers, or in histories.
 func (m *Manifest) IsLogged() bool { return len(m.Subscribers)+len(m.Histories) > 0 }
+
+// Job is code that runs by itself.
+type Job struct {
+	Name    string `json:"name"`
+	Run     string `json:"run"`     // the function in schema api that runs its code
+	Input   string `json:"input"`   // component: the schema of its inputs
+	Retries int    `json:"retries"` // how often a run that failed is tried again
+}
 
 // Subscriber is who is told of events: code, or a webhook.
 type Subscriber struct {
@@ -132,13 +141,14 @@ const (
 	Delete Kind = "delete"
 	Read   Kind = "read"
 	Write  Kind = "write"
+	Start  Kind = "job" // it starts the job that its model is
 
 	ReadHistory Kind = "history"
 )
 
 // Writes tells whether actions of the kind change rows.
 func (k Kind) Writes() bool {
-	return k == Create || k == Update || k == Delete || k == Write
+	return k == Create || k == Update || k == Delete || k == Write || k == Start
 }
 
 // Action is one action, independent of the APIs that expose it.

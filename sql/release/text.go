@@ -44,6 +44,7 @@ func (m *Manifest) Text() []byte {
 	add("compared", len(m.Compared), m.Compared)
 	add("claims", len(m.Claims), m.Claims)
 	add("encrypted", len(m.Encrypted), m.Encrypted)
+	add("jobs", len(m.Jobs), m.Jobs)
 	add("subscribers", len(m.Subscribers), m.Subscribers)
 	add("histories", len(m.Histories), m.Histories)
 	return []byte("{\n" + strings.Join(members, ",\n") + "\n}")

@@ -57,9 +57,11 @@ func (c *checker) checkActions() {
 			c.declareAction(&actionDecl{tree: tree, union: u}, &functions)
 		}
 	}
+	c.declareJobs(&functions)
 	for _, a := range c.actions {
 		c.checkAction(a)
 	}
+	c.checkJobs()
 	slices.SortStableFunc(c.schema.Actions, func(a, b *model.Action) int { return c.comparePlaces(a.Span, b.Span) })
 }
 
@@ -147,6 +149,8 @@ func actionBearer(a *actionDecl) bearer {
 		return onRead
 	case model.ReadHistory:
 		return onHistory
+	case model.Start:
+		return onJob
 	}
 	return onWrite
 }
@@ -180,7 +184,7 @@ func (c *checker) checkAction(a *actionDecl) {
 		c.checkCover(a, a.root)
 	}
 	c.checkUnused(a)
-	if a.Custom {
+	if a.Custom && (a.Kind != model.Start || !a.tree.Incomplete()) {
 		c.checkFunction(a)
 	}
 }
@@ -290,7 +294,7 @@ func (c *checker) scopeOf(a *actionDecl, place expr.Place) *scope {
 	case expr.ActionValidate:
 		s.nameable = false
 	case expr.ActionRule:
-		s.nameable = a.Kind != model.Read && a.Kind != model.Write
+		s.nameable = !a.Kind.IsOfCode()
 	default:
 		s.nameable = true
 	}

@@ -78,7 +78,7 @@ func (c *checker) checkAPI(d *apiDecl) {
 		}
 	}
 	for _, a := range c.schema.Actions {
-		if exposed[a] {
+		if exposed[a] || a.Kind == model.Start {
 			d.Actions = append(d.Actions, a)
 		}
 	}

@@ -33,6 +33,8 @@ const (
 	onHistory      bearer = "a history"
 	onUnionGet     bearer = "a get of a union"
 	onUnionList    bearer = "a list of a union"
+	onJob          bearer = "a job"
+	onJobInput     bearer = "an input of a job"
 )
 
 // attributeRule says where an attribute is allowed and how it is written.
@@ -144,10 +146,14 @@ func attributeRules() []attributeRule {
 			"Keeps every version of the rows, with who wrote it and when: for ever, or for so many hours, days, weeks, months or years. An action of kind `history` reads it.",
 			"@history(keep: \"7 years\")", ""},
 			[]bearer{onModel, onUnion}, false},
-		{Attribute{"permission", "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [subscriber])",
-			"A rule that allows calls. With `expression` and `roles`, both must hold. The rules of an action replace those of its model. On a model, `jobs` names code that may do the same.",
+		{Attribute{"retries", "@retries(3), with a number from 0 to 20",
+			"How often a run of the job that failed is tried again; by default three times.",
+			"job Code { @retries(5) @permission(expression: true) }", ""},
+			[]bearer{onJob}, false},
+		{Attribute{"permission", "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [Job, subscriber])",
+			"A rule that allows calls. With `expression` and `roles`, both must hold. The rules of an action replace those of its model. On a model, `jobs` names jobs and subscribers whose code may do the same. On a job, it says who may start it.",
 			"@permission(expression: ctx.isAuthenticated, actions: [get, list])", ""},
-			append(anyAction(), onModel, onUnion), true},
+			append(anyAction(), onModel, onUnion, onJob), true},
 		{Attribute{"validate", `@validate(condition, message: "text")`,
 			"Refuses values for which the expression is false. On a model it applies to every write; on an action, to its inputs.",
 			"@validate(post.title != \"\", message: \"a post needs a title\")", ""},

@@ -32,7 +32,7 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *model.Sc
 	c.checkRoles()      // expressions of roles
 	c.checkModelAttrs() // composites, indexes, @validate, rules
 	c.checkUnions()     // fields, arms, rules
-	c.checkActions()    // inputs, attributes, pinning, levels
+	c.checkActions()    // jobs, inputs, attributes, pinning, levels
 	c.checkEvents()     // @on, and the jobs of rules
 	c.checkAPIs()       // what is exposed where
 	c.warnIndexes()     // redundant indexes
@@ -65,6 +65,7 @@ type checker struct {
 	messages  []*messageDecl
 	apis      []*apiDecl
 	actions   []*actionDecl
+	jobs      []*jobDecl
 	identity  *model.Model
 
 	fields       map[*model.Field]*fieldDecl     // of declared fields
@@ -81,8 +82,8 @@ type checker struct {
 	conditions map[conditionName]*conditionDecl
 	checking   []*conditionDecl // those that are being checked, each named by the one before it
 
-	jobNames     []*syntax.Ident // what rules name as jobs
-	brokenEvents bool            // whether an @on is in error, so that a subscriber may be missing
+	jobNames   []*syntax.Ident // what rules name as jobs
+	brokenJobs bool            // whether an @on or a job is in error, so that what they name may be missing
 
 	suggestions int // unknown names for which one that was meant was looked for
 

@@ -456,7 +456,17 @@ const (
 	//	model Order { actions { history orderHistory(id) { @permission(expression: true) } } }
 	HistoryAction syntax.Code = "HistoryAction"
 
-	// UnknownJob: a rule names a job that no @on has as its subscriber.
+	// JobNeverRuns: nobody may start a job.
+	//
+	//	job Code { inputs { month Date? } }
+	JobNeverRuns syntax.Code = "JobNeverRuns"
+
+	// JobInput: an input of a job cannot be kept with its runs, or a schedule cannot give it.
+	//
+	//	job Code { inputs { token Secret } @permission(expression: true) }
+	JobInput syntax.Code = "JobInput"
+
+	// UnknownJob: a rule names code that is neither a job nor a subscriber of an @on.
 	//
 	//	model Order { @permission(expression: true, jobs: [greet]) }
 	UnknownJob syntax.Code = "UnknownJob"

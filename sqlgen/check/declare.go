@@ -47,6 +47,8 @@ func (c *checker) loseDecls(tokens []syntax.Token) {
 			switch t.Text {
 			case "model", "union", "enum", "message", "role", "api":
 				c.lost[next.Text] = true
+			case "job":
+				c.brokenJobs = true
 			}
 		}
 	}

@@ -26,8 +26,9 @@ func (c *checker) checkEvents() {
 		}
 	}
 	for _, named := range c.jobNames {
-		if !slices.ContainsFunc(c.schema.Subscribers, func(s *model.Subscriber) bool { return s.Name == named.Name }) && !c.brokenEvents {
-			c.report(UnknownJob, named.Span(), unknownJob(named.Name, syntax.Suggest(named.Name, c.subscriberNames())))
+		names := c.codeNames()
+		if !slices.Contains(names, named.Name) && !c.brokenJobs {
+			c.report(UnknownJob, named.Span(), unknownJob(named.Name, syntax.Suggest(named.Name, names)))
 		}
 	}
 	for _, a := range c.schema.Actions {
@@ -50,13 +51,13 @@ func (c *checker) event(m *modelDecl, a *syntax.Attribute) {
 			labelled[arg.Label.Name] = arg
 		default:
 			c.badArgument(a, arg)
-			c.brokenEvents = true
+			c.brokenJobs = true
 			return
 		}
 	}
 	if len(plain) < 2 || bareName(plain[1]) == nil {
 		c.badArguments(a, a.Name.Span())
-		c.brokenEvents = true
+		c.brokenJobs = true
 		return
 	}
 	c.eventKinds(e, plain[0])
@@ -69,7 +70,7 @@ func (c *checker) event(m *modelDecl, a *syntax.Attribute) {
 	}
 	s := c.subscriber(bareName(plain[1]))
 	if s == nil || len(*c.errs) > before {
-		c.brokenEvents = true
+		c.brokenJobs = true
 		return
 	}
 	s.Events = append(s.Events, e)
@@ -140,8 +141,12 @@ func (c *checker) subscriber(name *syntax.Ident) *model.Subscriber {
 	return s
 }
 
-func (c *checker) subscriberNames() []string {
+// codeNames returns the names of the jobs and subscribers, whose code runs under the rules that name it.
+func (c *checker) codeNames() []string {
 	var names []string
+	for _, j := range c.jobs {
+		names = append(names, j.Name)
+	}
 	for _, s := range c.schema.Subscribers {
 		names = append(names, s.Name)
 	}

@@ -105,7 +105,7 @@ func (c *checker) input(a *actionDecl, tree *syntax.Input, isWrite, alone bool) 
 // isTypeInput tells whether an unlabelled name is meant as a type.
 func (c *checker) isTypeInput(a *actionDecl, name string) bool {
 	_, isScalar := expr.ScalarNamed(name)
-	return isScalar || name == "Any" || c.types[name] != nil || isTypeName(name) && (a.Kind == model.Read || a.Kind == model.Write)
+	return isScalar || name == "Any" || c.types[name] != nil || isTypeName(name) && a.Kind.IsOfCode()
 }
 
 // explicitInput checks an input of the form label: Type.
@@ -147,7 +147,7 @@ func (c *checker) explicitInput(a *actionDecl, tree *syntax.Input, in *model.Inp
 		}
 		in.Type.Array = true
 	}
-	isBuiltIn := a.Kind != model.Read && a.Kind != model.Write
+	isBuiltIn := !a.Kind.IsOfCode()
 	if isBuiltIn && !in.IsWrite && kind.IsPrepared() {
 		c.report(InputType, name.Span(), inputNotReadable(name.Name, a.Kind))
 		return false
@@ -181,7 +181,7 @@ func (c *checker) typeInput(a *actionDecl, tree *syntax.Input, in *model.Input, 
 	case name.Name != "Any" && (t == nil || t.message == nil):
 		c.report(UnlabelledType, name.Span(), unlabelledType(name.Name))
 		return false
-	case a.Kind != model.Read && a.Kind != model.Write:
+	case !a.Kind.IsOfCode():
 		c.report(MessageInput, name.Span(), messageOnBuiltIn(name.Name, a.Kind))
 		return false
 	case !alone:
@@ -208,7 +208,7 @@ func (c *checker) implicitInput(a *actionDecl, tree *syntax.Input, in *model.Inp
 	}
 	last := path[len(path)-1]
 	lastSpan := tree.Path.Steps[len(path)-1].Span()
-	isBuiltIn := a.Kind != model.Read && a.Kind != model.Write
+	isBuiltIn := !a.Kind.IsOfCode()
 	switch {
 	case last.IsRelation():
 		c.report(InputIsRelation, lastSpan, inputIsRelation(path))

@@ -965,11 +965,27 @@ func subscriberClash(name string) string {
 }
 
 func jobsNoList() string {
-	return "jobs is a list of at least one subscriber of an @on"
+	return "jobs is a list of at least one job, or subscriber of an @on"
 }
 
 func unknownJob(name, near string) string {
-	return fmt.Sprintf("no @on names %q", name) + didYouMean(near)
+	return fmt.Sprintf("there is no job %s, and no @on names it", name) + didYouMean(near)
+}
+
+func jobClash(job, action string) string {
+	return fmt.Sprintf("the job %s is started as %s, which is an action already", job, action)
+}
+
+func jobNeverRuns(job string) string {
+	return fmt.Sprintf("nobody may start the job %s: say who, with @permission", job)
+}
+
+func jobInputType(input string) string {
+	return fmt.Sprintf("the input %s is kept with the run: it cannot be a Password, Secret or File", input)
+}
+
+func jobInputRequired(input string) string {
+	return fmt.Sprintf("a schedule gives no inputs: make %s optional, with ?", input)
 }
 
 func ruleJobsOnAction() string {

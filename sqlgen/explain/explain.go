@@ -258,6 +258,9 @@ func (c *call) decide(e *Explanation) error {
 		return c.create(e)
 	}
 	e.Status, e.Outcome = 200, "admitted before any row is read"
+	if c.action.Kind == model.Start {
+		e.Status = 202
+	}
 	e.Notes = append(e.Notes, "what the code of "+c.action.Name+" does is not checked")
 	return nil
 }

@@ -222,7 +222,11 @@ func (c *codeCheck) signature(s *pg.Signature, wanted declared, all []declared) 
 			continue
 		}
 		called = append(called, f)
-		if f.serves(wanted) {
+		either := wanted
+		if f.Returns == s.Or {
+			either.Returns = s.Or
+		}
+		if f.serves(either) {
 			fitting = append(fitting, f)
 		}
 	}

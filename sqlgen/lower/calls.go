@@ -26,7 +26,7 @@ func (l *lowering) manifest() *release.Manifest {
 	for _, c := range l.Constraints {
 		m.Constraints[c.Name] = c.Constraint
 	}
-	m.Subscribers, m.Histories = l.Subscribers, l.Histories
+	m.Jobs, m.Subscribers, m.Histories = l.Jobs, l.Subscribers, l.Histories
 	m.Headers = headersRead(l.Schema)
 	m.Compared = environmentCompared(l.Schema)
 	for _, model := range l.Schema.Models {

@@ -31,11 +31,12 @@ func Schema(s *model.Schema, source string) (*pg.Database, *release.Manifest) {
 	l.GiveOwners(db.Views, demands)
 	db.Functions = append(db.Functions, l.KeepHistories()...) // what histories show of rows
 	for _, a := range s.Actions {
-		if a.Custom {
+		if a.Custom && a.Kind != model.Start {
 			db.Expected = append(db.Expected, call.Signature(a))
 		}
 		db.Functions = append(db.Functions, l.action(a)...)
 	}
+	db.Functions = append(db.Functions, l.Runs(db)...)   // what runs jobs
 	db.Functions = append(db.Functions, l.Events(db)...) // what tells and runs the subscribers of events
 	for _, p := range l.Parts {
 		db.Derived = append(db.Derived, pg.DerivedColumn{Table: p.Owner.Table, Column: p.Column})

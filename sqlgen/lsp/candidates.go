@@ -39,11 +39,14 @@ func (x *index) roots(s *cursor) []*symbol {
 	isUnion := s.keyword == "union"
 	switch s.slot {
 	case slotDeclaration:
-		return wordSymbols(declarationWords.only("model", "union", "enum", "message", "role", "api"), classKeyword)
+		return wordSymbols(declarationWords.only("model", "union", "enum", "message", "role", "api", "job"), classKeyword)
 	case slotMember:
 		blocks := blockWords.only("fields", "conditions", "actions")
-		if isUnion {
+		switch s.keyword {
+		case "union":
 			blocks = blockWords.only("fields", "arms", "actions")
+		case "job":
+			blocks = blockWords.only("inputs")
 		}
 		return append(wordSymbols(blocks, classKeyword), attributeSymbols(attributeWords, s.afterAt)...)
 	case slotAttribute:
@@ -99,7 +102,7 @@ func clauses(s *cursor) []*symbol {
 // fieldTypes returns the types that a field or labelled input can have.
 func (x *index) fieldTypes(s *cursor) []*symbol {
 	symbols := append(wordSymbols(scalarWords, classScalar), x.declarationsOf("enum")...)
-	if s.block != "actions" && s.keyword != "union" {
+	if s.block != "actions" && s.keyword != "union" && s.keyword != "job" {
 		symbols = append(symbols, x.models()...)
 	}
 	if s.keyword == "message" {
@@ -208,7 +211,7 @@ func (x *index) arguments(s *cursor) []*symbol {
 	case at == "permission ":
 		return labels("expression", "roles", "actions", "jobs")
 	case at == "permission jobs":
-		return x.subscriberSymbols()
+		return append(x.subscriberSymbols(), x.declarationsOf("job")...)
 	case at == "permission roles":
 		return x.declarationsOf("role")
 	case at == "permission actions":
@@ -311,7 +314,7 @@ func (x *index) defaults(s *cursor) []*symbol {
 func (x *index) expressionRoots(s *cursor) []*symbol {
 	row, withContext := ownerName(s), true
 	switch {
-	case s.block == "expression": // of a role
+	case s.block == "expression", s.keyword == "job": // of a role, or who starts a job
 		row = ""
 	case s.attribute == "computed":
 		withContext = false
@@ -337,6 +340,9 @@ func (x *index) expressionRoots(s *cursor) []*symbol {
 // inputSymbols returns the inputs of the action around a place, by their names in
 // expressions.
 func (x *index) inputSymbols(s *cursor) []*symbol {
+	if s.keyword == "job" {
+		return x.fields(ownerName(s))
+	}
 	if s.block != "actions" || len(s.item) < 2 {
 		return nil
 	}

@@ -285,6 +285,8 @@ func (w *walk) brace() {
 		}
 	case "model", "union", "role", "api":
 		kind = first
+	case "job":
+		kind = "fields" // its inputs are written as fields
 	case "models":
 		kind = "api model"
 	case "api model":
@@ -379,7 +381,7 @@ func (w *walk) slot(f *frame, s *cursor) slot {
 			return slotDeclaration
 		}
 		return slotNew
-	case "model", "union":
+	case "model", "union", "job":
 		return slotMember
 	case "fields", "message", "arms":
 		switch {

@@ -281,6 +281,11 @@ func (v *view) lookBeside(r *rewriting, b declaration) {
 		if b.field != nil && v.index.isModel(b.field.Type.Name) {
 			forms = append(forms, name+"Id", model.SnakeForm(name+"Id"))
 		}
+	case *syntax.Job:
+		if b.field == nil {
+			forms = []string{model.Variable(name)}
+		}
+		forms = append(forms, model.SnakeForm(model.Variable(name)))
 	case *syntax.Message, *syntax.Enum:
 		if b.field == nil && b.value == nil {
 			return // its own name is the schema's alone

@@ -18,7 +18,7 @@ type index struct {
 	project  *sqlgen.Project
 	files    []*syntax.File
 	config   *model.Config
-	types    []syntax.Decl // models, unions, enums and messages
+	types    []syntax.Decl // models, unions, enums, messages and jobs
 	identity []*symbol
 
 	known      map[string][]*symbol // the fields of models that were asked for
@@ -43,7 +43,7 @@ func newIndex(p *sqlgen.Project) *index {
 		x.files = append(x.files, tree)
 		for _, d := range tree.Decls {
 			switch d.(type) {
-			case *syntax.Model, *syntax.Union, *syntax.Enum, *syntax.Message:
+			case *syntax.Model, *syntax.Union, *syntax.Enum, *syntax.Message, *syntax.Job:
 				x.types = append(x.types, d)
 			}
 		}
@@ -91,16 +91,20 @@ func declared(d syntax.Decl) (name *syntax.Ident, keyword string, doc *syntax.Do
 		return d.Name, "role", d.Doc
 	case *syntax.API:
 		return d.Name, "api", d.Doc
+	case *syntax.Job:
+		return d.Name, "job", d.Doc
 	}
 	return nil, "", nil
 }
 
-// members returns the members of a model or union.
+// members returns the members of a model, union or job.
 func members(d syntax.Decl) []syntax.Member {
 	switch d := d.(type) {
 	case *syntax.Model:
 		return d.Members
 	case *syntax.Union:
+		return d.Members
+	case *syntax.Job:
 		return d.Members
 	}
 	return nil
@@ -112,7 +116,7 @@ func (x *index) isModel(name string) bool {
 	return declared || name == "Identity"
 }
 
-// fields returns the fields of a model, union or message, built-in ones included.
+// fields returns the fields of a model, union or message, built-in ones included, or the inputs of a job.
 func (x *index) fields(owner string) []*symbol {
 	var fields []*symbol
 	switch d := x.declaration(owner).(type) {
@@ -131,6 +135,10 @@ func (x *index) fields(owner string) []*symbol {
 		}
 	case *syntax.Message:
 		for _, f := range d.Fields {
+			fields = append(fields, x.field(owner, declaredField(f), ""))
+		}
+	case *syntax.Job:
+		for _, f := range syntax.FieldsOf(d.Members) {
 			fields = append(fields, x.field(owner, declaredField(f), ""))
 		}
 	case nil:

@@ -88,9 +88,9 @@ func TestCompletion(t *testing.T) {
 		name, text string
 		want       string // all labels; after "…" some of them
 	}{
-		{"empty file", "¦", "model union enum message role api"},
-		{"begun declaration", "mo¦\n" + post(""), "model union enum message role api"},
-		{"between declarations", post("") + "\n¦\n" + post(""), "model union enum message role api"},
+		{"empty file", "¦", "model union enum message role api job"},
+		{"begun declaration", "mo¦\n" + post(""), "model union enum message role api job"},
+		{"between declarations", post("") + "\n¦\n" + post(""), "model union enum message role api job"},
 		{"name of a declaration", "model ¦", ""},
 		{"member of a model", post("¦"), "fields conditions actions @unique @index @renamed @on @history @permission @validate"},
 		{"begun member", post("act¦"), "fields conditions actions @unique @index @renamed @on @history @permission @validate"},
@@ -240,7 +240,10 @@ func TestCompletion(t *testing.T) {
 		{"in a block comment", post("/* ¦ */"), ""},
 		{"in a text", actions("get getPost(id) { @where(post.title == \"post.¦\") }"), ""},
 		{"behind a number", actions("get getPost(id) { @where(post.title == 12¦) }"), ""},
-		{"in a later declaration", "job Nightly { ¦ }", ""},
+		{"in a later declaration", "flow Nightly { ¦ }", ""},
+		{"member of a job", "job Nightly { ¦ }", "inputs @retries @permission"},
+		{"rule of a job", "job Nightly { inputs { day Date? } @permission(expression: da¦) }", "day ctx State true false null"},
+		{"jobs of a rule", post("@permission(expression: true, jobs: [¦])") + "job Nightly { @permission(expression: true) }", "Nightly"},
 		{"after characters outside the BMP", actions("get getPost(id) { @where(post.title == \"😀😀\" && post.¦) }"), postFields},
 		{"behind an open brace", "model A { fields { x Text\n" + actions("get getPost(¦"), "id title state author authorId createdAt updatedAt"},
 	}
@@ -631,7 +634,7 @@ func TestExamples(t *testing.T) {
 	check := func(name, text string) {
 		t.Helper()
 		p := &sqlgen.Project{Files: []*syntax.Source{{Name: "example.stern", Text: []byte(text)}}}
-		for _, name := range []string{"countPosts", "archivePosts", "renamePost"} {
+		for _, name := range []string{"countPosts", "archivePosts", "renamePost", "code"} {
 			p.Functions = append(p.Functions, &syntax.Source{Name: "functions/" + name + ".sql"})
 		}
 		_, errs := sqlgen.Check(p)
@@ -659,6 +662,8 @@ func TestExamples(t *testing.T) {
 	}
 	for _, w := range attributeWords {
 		switch {
+		case strings.HasPrefix(w.example, "job "):
+			check(w.name, before+model("", "")+w.example)
 		case strings.HasPrefix(w.example, "@"):
 			check(w.name, before+model("", w.example))
 		case kindWords.has(strings.Fields(w.example)[0]):

@@ -10,9 +10,9 @@ import (
 func TestSignatureHelp(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, label, parameter string }{
-		{post("@permission(¦)"), "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [subscriber])", "expression: condition"},
-		{post("@permission(expression: true, ¦)"), "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [subscriber])", "roles: [Role]"},
-		{post("@permission(actions: [get, ¦])"), "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [subscriber])", "actions: [kind]"},
+		{post("@permission(¦)"), "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [Job, subscriber])", "expression: condition"},
+		{post("@permission(expression: true, ¦)"), "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [Job, subscriber])", "roles: [Role]"},
+		{post("@permission(actions: [get, ¦])"), "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [Job, subscriber])", "actions: [kind]"},
 		{post("@validate(post.title != \"a, b\", m¦)"), "@validate(condition, message: \"text\")", "message: \"text\""},
 		{post("@unique([title, ¦])"), "@unique([a, b])", "[a, b]"},
 		{"model A { fields { n Text @sequence(\"A\", ¦) } }", "@sequence(\"INV-\", 1000)", "1000"},

@@ -120,7 +120,7 @@ func configured(names []string) []*symbol {
 
 // declarationClasses are the classes of declarations, by their keywords.
 var declarationClasses = map[string]class{
-	"model": classModel, "union": classModel, "enum": classEnum, "message": classMessage, "role": classRole, "api": classAPI,
+	"model": classModel, "union": classModel, "enum": classEnum, "message": classMessage, "role": classRole, "api": classAPI, "job": classAction,
 }
 
 // declarationsOf returns the symbols of declarations in a project that begin with one of some keywords.

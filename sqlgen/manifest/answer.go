@@ -10,6 +10,10 @@ import (
 // record with embeds or of what is selected is the action's own.
 func (p *publisher) result(a *model.Action) string {
 	switch {
+	case a.Kind == model.Start:
+		return p.component(p.derived.part(a, "Result"), func() *release.JSONSchema {
+			return resultObject([]property{{"run", release.Typed("string").Described("The id of the run."), true}})
+		})
 	case a.Kind == model.Delete:
 		return ""
 	case a.Returns != nil && a.Returns.Message == nil:

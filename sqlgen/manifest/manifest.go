@@ -33,6 +33,9 @@ func Complete(m *release.Manifest, s *model.Schema) {
 			m.Actions[i].Access = append(m.Actions[i].Access, string(access.Decide(a.Rules, c).Verdict))
 		}
 	}
+	for i, j := range s.Jobs {
+		m.Jobs[i].Input = p.input(j.Start)
+	}
 	for _, e := range s.Enums {
 		p.enum(e)
 	}

@@ -26,9 +26,19 @@ type Schema struct {
 	Messages []*Message
 	Roles    []*Role
 	APIs     []*API    // the default api first, if it exists and is not declared
-	Actions  []*Action // of models and unions, in declaration order
+	Actions  []*Action // of models and unions, and those that start jobs, in declaration order
 
+	Jobs        []*Job
 	Subscribers []*Subscriber // in the order of their first @on
+}
+
+// Job is code that runs by itself: when somebody starts it.
+type Job struct {
+	Name    string
+	Doc     string
+	Start   *Action // by which callers start it; its model is named for the job, and has no rows
+	Retries int     // how often a run that failed is tried again
+	Span    syntax.Span
 }
 
 // EventsOf returns what a subscriber is told of a model.
@@ -309,6 +319,7 @@ const (
 	Delete Kind = "delete"
 	Read   Kind = "read"
 	Write  Kind = "write"
+	Start  Kind = "job" // of a job
 
 	ReadHistory Kind = "history"
 )
@@ -320,6 +331,9 @@ func (k Kind) RuleKind() Kind {
 	}
 	return k
 }
+
+// IsOfCode tells whether all that actions of the kind do is custom code, without a row of their own.
+func (k Kind) IsOfCode() bool { return k == Read || k == Write || k == Start }
 
 // Action is an action of a model or union.
 type Action struct {

@@ -61,6 +61,7 @@ type Signature struct {
 	Schema, Name string
 	Arguments    []Argument
 	Returns      string
+	Or           string // what it may return instead; empty means nothing else
 	ReturnsSet   bool
 	Origin       Origin // the action that calls it
 	File         string // the file that should define it
@@ -79,6 +80,9 @@ func (s *Signature) String() string {
 func (s *Signature) Result() string {
 	if s.ReturnsSet {
 		return "setof " + s.Returns
+	}
+	if s.Or != "" {
+		return s.Returns + " or " + s.Or
 	}
 	return s.Returns
 }

@@ -26,8 +26,8 @@ const (
 	UnsupportedOperator Code = "UnsupportedOperator"
 
 	// NotSupportedYet: something belongs to a later stage of the language:
-	// arithmetic, a job, flow, task or routes, an attribute such as @computed.
+	// a flow, task or routes, an attribute such as @history.
 	//
-	//	job Remind { }
+	//	flow Import { }
 	NotSupportedYet Code = "NotSupportedYet"
 )

@@ -134,6 +134,8 @@ func (f *formatter) decl(d Decl) layout.Layout {
 		return layout.Concat(heading, flexibleBlock(f, d.Values, f.enumValue))
 	case *Role:
 		return layout.Concat(heading, flexibleBlock(f, d.Blocks, f.roleBlock))
+	case *Job:
+		return layout.Concat(heading, block(f, d.Members, f.member))
 	case *API:
 		return layout.Concat(heading, f.tokenBlock(f.modelsBlock))
 	}

@@ -55,7 +55,7 @@ func strangeCharacters(written string) string {
 }
 
 func expectedDeclaration(found *Token) string {
-	return fmt.Sprintf("expected a model, union, enum, message, role or api, found %s", describe(found))
+	return fmt.Sprintf("expected a model, union, enum, message, role, api or job, found %s", describe(found))
 }
 
 func outsideDeclaration(found *Token) string {
@@ -103,6 +103,10 @@ func conditionsInUnion() string { return "only a model has conditions" }
 
 func expectedCondition(found *Token) string {
 	return fmt.Sprintf(`expected a condition such as name = expression, or "}", found %s`, describe(found))
+}
+
+func expectedJobMember(found *Token) string {
+	return `expected an inputs block, an attribute or "}" in a job, found ` + describe(found)
 }
 
 func armsInModel() string { return "only a union has arms" }

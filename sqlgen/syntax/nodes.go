@@ -69,7 +69,7 @@ type File struct {
 	node
 }
 
-// Decl is a *Model, *Union, *Enum, *Message, *Role, *API or *Later.
+// Decl is a *Model, *Union, *Enum, *Message, *Role, *API, *Job or *Later.
 type Decl interface {
 	Node
 	isDecl()
@@ -109,7 +109,7 @@ type Union struct {
 }
 
 // Member is a *FieldsBlock, *ConditionsBlock, *ArmsBlock, *ActionsBlock or *Attribute
-// directly in a model or union. Blocks may repeat; FieldsOf and its siblings join them.
+// directly in a model, union or job. Blocks may repeat; FieldsOf and its siblings join them.
 type Member interface {
 	Node
 	isMember()
@@ -350,13 +350,35 @@ type APIModel struct {
 	node
 }
 
+// Job is a job declaration. Its fields blocks are those of its inputs.
+//
+//	job Name { inputs { … } @attribute … }
+type Job struct {
+	Doc     *Doc // nil means none
+	Name    *Ident
+	Members []Member // in the order written
+	node
+}
+
+// Start is the action of a name by which callers start the job.
+func (d *Job) Start(as string) *Action {
+	reads := &Inputs{node: d.Name.node}
+	reads.incomplete = d.incomplete
+	for _, f := range FieldsOf(d.Members) {
+		in := &Input{Label: f.Name, Path: &Path{Steps: []*Ident{f.Type}, node: f.Type.node}, Array: f.Array, Optional: f.Optional, node: f.node}
+		reads.List = append(reads.List, in)
+	}
+	kind, name := &Ident{Name: "job", node: d.Name.node}, &Ident{Name: as, node: d.Name.node}
+	return &Action{Doc: d.Doc, Kind: kind, Name: name, Reads: reads, Attrs: AttributesOf(d.Members), node: d.node}
+}
+
 // Later is a declaration of a later stage of the language; its body is skipped.
 //
-//	job Name { … }
+//	flow Name { … }
 //	routes { … }
 type Later struct {
 	Doc     *Doc   // nil means none
-	Keyword *Ident // job, flow, task or routes
+	Keyword *Ident // flow, task or routes
 	Name    *Ident // nil for routes
 	node
 }
@@ -517,6 +539,7 @@ func (*Enum) isDecl()    {}
 func (*Message) isDecl() {}
 func (*Role) isDecl()    {}
 func (*API) isDecl()     {}
+func (*Job) isDecl()     {}
 func (*Later) isDecl()   {}
 
 func (*FieldsBlock) isMember()     {}

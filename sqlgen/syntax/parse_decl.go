@@ -145,3 +145,34 @@ func (p *parser) apiModel() *APIModel {
 	a.node = p.node(m)
 	return a
 }
+
+// job parses the rest of a job declaration.
+//
+//	Job = "job" Name "{" { "inputs" "{" { Field } "}" | Attr } "}" ;
+func (p *parser) job(m mark, doc *Doc, name *Ident) *Job {
+	d := &Job{Doc: doc, Name: name}
+	p.block(ownerOf("job", name), func() bool {
+		m := p.mark()
+		switch t := p.token(); {
+		case p.looksLikeDecl():
+			p.abandoned = true
+			return false
+		case t.is("@"):
+			if a := p.attributeOrNil(); a != nil {
+				d.Members = append(d.Members, a)
+			}
+		case t.isName("inputs"):
+			p.next()
+			b := &FieldsBlock{Fields: p.fields("inputs block")}
+			b.node = p.node(m)
+			d.Members = append(d.Members, b)
+		default:
+			p.fail(expectedJobMember(t))
+			p.skip()
+			p.skipToItem()
+		}
+		return true
+	})
+	d.node = p.node(m)
+	return d
+}

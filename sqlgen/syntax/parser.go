@@ -52,7 +52,7 @@ var keywords = [...]string{"model", "union", "enum", "message", "role", "api", "
 
 // declOrNil parses one declaration, or skips anything else.
 //
-//	Decl = Model | Union | Enum | Message | Role | Api | Later ;
+//	Decl = Model | Union | Enum | Message | Role | Api | Job | Later ;
 func (p *parser) declOrNil() Decl {
 	p.abandoned = false
 	keyword := p.token()
@@ -104,6 +104,8 @@ func (p *parser) declOfKind(keyword string) Decl {
 		d = p.role(m, doc, name)
 	case "api":
 		d = p.api(m, doc, name)
+	case "job":
+		d = p.job(m, doc, name)
 	default:
 		panic("syntax: no declaration begins with " + keyword)
 	}
@@ -124,7 +126,7 @@ func (p *parser) declNameOrNil(keyword string) *Ident {
 
 // laterOrNil parses a declaration of a later stage and passes over its body.
 //
-//	Later = ( "job" | "flow" | "task" ) Name Block | "routes" Block ;
+//	Later = ( "flow" | "task" ) Name Block | "routes" Block ;
 func (p *parser) laterOrNil(m mark, doc *Doc) Decl {
 	d := &Later{Doc: doc, Keyword: p.ident()}
 	p.errs.Add(NotSupportedYet, d.Keyword.span, laterDeclaration(d.Keyword.Name))
@@ -164,7 +166,7 @@ func isKeyword(name string) bool {
 }
 
 func isLater(keyword string) bool {
-	return keyword == "job" || keyword == "flow" || keyword == "task" || keyword == "routes"
+	return keyword == "flow" || keyword == "task" || keyword == "routes"
 }
 
 // token returns the token to be read next.

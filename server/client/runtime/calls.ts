@@ -27,6 +27,19 @@ interface ListCall<Input, Page extends AnyPage> {
   all(input?: WholeList<Input>, options?: CallOptions): AsyncGenerator<RowOf<Page>, void, undefined>;
 }
 
+/** A run of a job. */
+export interface RunOfJob {
+  run: string;
+  state: "waiting" | "running" | "succeeded" | "failed" | "cancelled";
+  startedAt: string | null;
+  finishedAt: string | null;
+  attempts: number;
+  /** What the code has returned. */
+  result: unknown;
+  /** Why it failed, or is tried again. */
+  message: string | null;
+}
+
 /** An object with exactly one of several members. */
 type ExactlyOne<T> = { [K in keyof T]-?: { [P in K]-?: T[P] } & { [P in Exclude<keyof T, K>]?: never } }[keyof T];
 
@@ -78,6 +91,12 @@ class ServiceApi {
     return (input, options) => this.call(action, input, options, "if refused");
   }
 
+  /** The start of a job. */
+  starts<Input, Result>(action: string): Call<Input, Result> & { run(id: string, options?: CallOptions): Promise<RunOfJob> } {
+    const run = (id: string, options?: CallOptions) => this.call<RunOfJob>(`${action}?run=${encodeURIComponent(id)}`, undefined, options, "always", "GET");
+    return Object.assign(this.writes<Input, Result>(action), { run });
+  }
+
   /** A list. */
   lists<Input, Page extends AnyPage>(action: string): ListCall<Input, Page> {
     const call = this.reads<WholeList<Input>, Page>(action);
@@ -97,12 +116,13 @@ class ServiceApi {
   }
 
   /** Calls an action, or a route below it, as the signed-in identity. */
-  async call<Result>(action: string, input: unknown, options: CallOptions = {}, repeatable: Repeatable): Promise<Result> {
+  async call<Result>(action: string, input: unknown, options: CallOptions = {}, repeatable: Repeatable, method: "GET" | "POST" = "POST"): Promise<Result> {
     const { signal } = options;
     const headers: Record<string, string> = { "Content-Type": "application/json", ...this.#options.headers, ...options.headers };
     const timeZone = options.timeZone ?? this.#options.timeZone;
     if (timeZone !== undefined) headers["Time-Zone"] = timeZone;
-    const request: ServiceRequest = { url: this.#address + action, method: "POST", headers, body: JSON.stringify(input ?? {}), signal, heard: this.#heard };
+    const request: ServiceRequest = { url: this.#address + action, method, headers, signal, heard: this.#heard };
+    if (method === "POST") request.body = JSON.stringify(input ?? {});
     if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {
       return persist(this.retries, repeatable, signal, () => sendOnce<Result>(this.fetch, request));
     }

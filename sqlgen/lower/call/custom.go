@@ -25,6 +25,8 @@ func (l *Lowering) Custom(a *model.Action, answerRows func(*Builder)) *pg.Functi
 		b.answerMessage()
 	case model.Write:
 		b.answerMessage()
+	case model.Start:
+		b.startJob()
 	case model.Get:
 		b.readOnly()
 		b.answerRow()
@@ -58,6 +60,8 @@ func Signature(a *model.Action) *pg.Signature {
 		Origin: pg.Origin{Of: "action " + a.Name}, File: codeFile(a),
 	}
 	switch a.Kind {
+	case model.Start:
+		s.Returns, s.Or, s.Origin.Of = "void", "jsonb", "job "+a.Model.Name
 	case model.Read, model.Write:
 		s.Returns = "jsonb"
 	case model.Delete:

@@ -15,6 +15,7 @@ type Lowering struct {
 	Functions *pg.Names                // names of functions in schema api
 	Early     map[*model.Action]string // functions that decide before anything is prepared
 
+	Jobs        []release.Job
 	Subscribers []release.Subscriber
 	Histories   []release.History
 }

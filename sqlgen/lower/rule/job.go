@@ -11,7 +11,7 @@ import (
 
 // hasJobs tells whether code runs without a caller, under rules that name it.
 func (l *Lowering) hasJobs() bool {
-	return slices.ContainsFunc(l.Schema.Subscribers, func(s *model.Subscriber) bool { return s.IsCode })
+	return len(l.Schema.Jobs) > 0 || slices.ContainsFunc(l.Schema.Subscribers, func(s *model.Subscriber) bool { return s.IsCode })
 }
 
 // admittedJobs is the condition for custom code where some runs without a caller: the rules of the model itself in a

@@ -32,6 +32,9 @@ func OwnerOf(a *model.Action) string {
 	if a.Union != nil {
 		return "union " + a.Union.Name
 	}
+	if a.Kind == model.Start {
+		return "job " + a.Model.Name
+	}
 	return "model " + a.Model.Name
 }
 
