@@ -83,6 +83,7 @@ deleted: Ada L. Grace
 as the other: ada@example.com (https://login.example)
 and as the first: ada@example.com (its id)
 without actions: cellar
+signed in: second factors: none / session: node, …
 trouble: The project’s files cannot be installed. The server still serves release 1.
 release 2: id ownerId title size photo createdAt updatedAt
 outside: nothing

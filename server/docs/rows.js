@@ -321,9 +321,10 @@ function fileOf(file) {
 async function showRow(id) {
   const dialog = document.getElementById("row");
   const own = looks;
-  let one, related;
+  let one, related, signIns;
   try {
     one = await rowOf(model, id);
+    signIns = model === "Identity" ? await ask("signIns", { id }) : null;
     related = await Promise.all(shape.relations.map((r) => ask("rows", { model: r.model, where: { [r.field]: { equals: id } }, size: 1 })));
   } catch (e) {
     say(e.message);
@@ -339,6 +340,12 @@ async function showRow(id) {
   shape.relations.forEach((r, i) => {
     about.append(element("p", {}, element("span", { className: "quiet", textContent: r.name + ": " }), element("a", { href: pageOf(r.model, { where: JSON.stringify({ [r.field]: { equals: id } }) }), textContent: `${counted(related[i].count)} of ${r.model}` })));
   });
+  if (signIns) {
+    const { factors, recoveryCodes } = signIns.factors;
+    const line = (name, text) => about.append(element("p", {}, element("span", { className: "quiet", textContent: name + ": " }), text));
+    line("second factors", factors.length ? `${factors.map((f) => f.kind).join(", ")}, ${recoveryCodes} recovery codes` : "none");
+    signIns.sessions.forEach((s) => line("session", `${s.client ?? "unknown client"}, ${s.address ?? "unknown address"}, last used ${s.usedAt}`));
+  }
   const actions = element("p", { className: "buttons" }, ...shape.actions.filter((a) => a.idPath).map((a) => element("a", { className: "button", href: `${root}docs/action/${a.name}?${new URLSearchParams({ id })}`, textContent: a.name })));
   editor(dialog, one.values[shape.label] ?? id, one.values, [about, actions], {
     save: async (values) => ask("change", { model, id, values }),

@@ -98,6 +98,7 @@ func (b *Data) Ask(ctx context.Context, question string, input []byte) ([]byte, 
 		"rows":    rows,
 		"change":  change,
 		"explain": why,
+		"signIns": signIns,
 	}[question]
 	if answer == nil {
 		return nil, wrong("the pages have no question %q", question)

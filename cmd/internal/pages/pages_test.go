@@ -305,6 +305,37 @@ func TestExplained(t *testing.T) {
 	}
 }
 
+// TestSignIns tells the factors and sessions of an identity, and no secret.
+func TestSignIns(t *testing.T) {
+	t.Parallel()
+	b := newData(t)
+	identity := b.make(t, "Identity", `{"email":"ada@example.com"}`)
+	if got := b.ask(t, "signIns", `{"id":"`+identity+`"}`); strings.ReplaceAll(got, " ", "") != `{"factors":{"factors":[],"recoveryCodes":0},"sessions":[]}` {
+		t.Errorf("without any: got %s", got)
+	}
+	if _, err := b.db.Superuser(t).Exec(t.Context(), `
+		select platform.auth_start($1, sha256('t'), sha256('k'), '1 day', null, '10.0.0.1', 'a browser');
+		`, identity); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.db.Superuser(t).Exec(t.Context(),
+		`insert into platform.auth_totp (identity_id, secret, confirmed_at) values ($1, 'canary', now())`, identity); err != nil {
+		t.Fatal(err)
+	}
+	got := b.ask(t, "signIns", `{"id":"`+identity+`"}`)
+	for _, want := range []string{"totp", "a browser", "10.0.0.1"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s in it", got, want)
+		}
+	}
+	if strings.Contains(got, "canary") {
+		t.Errorf("it shows a secret: %s", got)
+	}
+	if got := b.refused(t, "signIns", `{"name":"ada"}`); !strings.Contains(got, "cannot be read") {
+		t.Errorf("an unknown member: got %q", got)
+	}
+}
+
 // TestTrouble reports the trouble until something is installed.
 func TestTrouble(t *testing.T) {
 	t.Parallel()

@@ -144,6 +144,14 @@ await dialog.getByRole("button", { name: "Insert" }).click();
 await counted("1 row");
 await say("without actions:", () => cells(2));
 
+// The row of an identity tells its second factors and sessions.
+await fetch(base + "/auth/token", { method: "POST", body: new URLSearchParams({ grant_type: "password", username: "own@example.com", password: "a right canary" }) });
+await table("Identity");
+await page.locator("#rows tbody tr", { hasText: "own@example.com" }).locator("a").first().click();
+await say("signed in:", async () => (await dialog.locator(".about p").allTextContents()).join(" / ").replace(/node, [0-9.:a-f]+, last used [0-9TZ:.-]+/, "node, …"));
+await page.keyboard.press("Escape");
+await dialog.waitFor({ state: "hidden" });
+
 // The pages show errors in the schema until they are corrected.
 const text = await readFile(schema, "utf8");
 await writeFile(schema, text.replace("title Text", "title Txet"));
