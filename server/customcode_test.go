@@ -15,7 +15,7 @@ import (
 func TestRefusalsOfCustomCode(t *testing.T) {
 	t.Parallel()
 	const inCode = "PL/pgSQL function functions.work(text) line 3 at RAISE\nPL/pgSQL function api.work(jsonb,jsonb) line 5 at assignment"
-	const inPlatform = "fonction PL/pgSQL platform.require_valid(text[]), ligne 4 à RAISE\nfonction PL/pgSQL api.work(jsonb,jsonb), ligne 5 à PERFORM"
+	const inPlatform = "fonction PL/pgSQL platform.require_valid(text[],text[]), ligne 4 à RAISE\nfonction PL/pgSQL api.work(jsonb,jsonb), ligne 5 à PERFORM"
 	const internalJSON = `{"code":"ERR_INTERNAL","message":"an internal error occurred"}`
 	const detail = `{"errors": [{"code": "validate", "error": "no"}]}`
 	reference := map[string]release.Constraint{"note_author_id_fkey": {Kind: release.Reference, Table: "note", Fields: []string{"authorId"}}}

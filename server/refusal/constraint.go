@@ -24,7 +24,11 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 		return nil
 	}
 	if c.Kind == release.Validate {
-		return Conflict.With(raised).Listing(problem.Validate(c.Message))
+		failed := problem.Validate(c.Message)
+		if len(c.Fields) > 0 {
+			failed.Field = inputOf(c, action, sent)
+		}
+		return Conflict.With(raised).Listing(failed)
 	}
 	if len(c.Fields) == 0 {
 		return nil

@@ -1,6 +1,6 @@
 -- Reports all failed validation rules of an action at once. Takes one entry per rule, in order of declaration: its message if the
--- rule is false, else null. Rules of a model are CHECK constraints instead.
-create or replace function platform.require_valid(messages text[]) returns void
+-- rule is false, else null. fields has the path of the input that each is about, or null. Rules of a model are CHECK constraints instead.
+create or replace function platform.require_valid(messages text[], fields text[] default null) returns void
 language plpgsql
 stable
 security invoker
@@ -11,7 +11,10 @@ begin
     raise exception 'one or more validation rules failed' using
       errcode = 'SP400',
       detail = (
-        select json_build_object('errors', json_agg(json_build_object('code', 'validate', 'error', failed.message) order by failed.place))
+        select json_build_object('errors', json_agg(
+          json_strip_nulls(json_build_object('field', fields[failed.place], 'code', 'validate', 'error', failed.message))
+          order by failed.place
+        ))
         from unnest(messages) with ordinality as failed (message, place)
         where failed.message is not null
       );
@@ -19,5 +22,5 @@ begin
 end;
 $$;
 
-comment on function platform.require_valid(text[]) is 'Ends the call with all messages that are not null.';
-grant execute on function platform.require_valid(text[]) to sternpost_caller, sternpost_code;
+comment on function platform.require_valid(text[], text[]) is 'Ends the call with all messages that are not null.';
+grant execute on function platform.require_valid(text[], text[]) to sternpost_caller, sternpost_code;

@@ -313,7 +313,7 @@ func (c *checker) checkActionAttr(a *actionDecl, at *syntax.Attribute) {
 		a.Rules = append(a.Rules, c.actionRule(at, c.scopeOf(a, expr.ActionRule))...)
 		a.OwnRules = true
 	case "validate":
-		if v := c.validation(at, c.scopeOf(a, expr.ActionValidate)); v != nil {
+		if v := c.validation(at, c.scopeOf(a, expr.ActionValidate), c.inputOf(a)); v != nil {
 			a.Validations = append(a.Validations, v)
 		}
 	case "orderBy":

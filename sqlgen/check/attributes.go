@@ -154,8 +154,8 @@ func attributeRules() []attributeRule {
 			"A rule that allows calls. With `expression` and `roles`, both must hold. The rules of an action replace those of its model. On a model, `jobs` names jobs and subscribers whose code may do the same. On a job, it says who may start it.",
 			"@permission(expression: ctx.isAuthenticated, actions: [get, list])", ""},
 			append(anyAction(), onModel, onUnion, onJob), true},
-		{Attribute{"validate", `@validate(condition, message: "text")`,
-			"Refuses values for which the expression is false. On a model it applies to every write; on an action, to its inputs.",
+		{Attribute{"validate", `@validate(condition, message: "text", field: name)`,
+			"Refuses values for which the expression is false. On a model it applies to every write; on an action, to its inputs. The refusal names the field or input, if one is given.",
 			"@validate(post.title != \"\", message: \"a post needs a title\")", ""},
 			append(anyAction(), onModel), true},
 		{Attribute{"where", "@where(condition)",
@@ -298,7 +298,7 @@ func isMeantAsLabel(arg *syntax.Arg) bool {
 		return false
 	}
 	switch arg.Target.Steps[0].Name {
-	case "expression", "roles", "actions", "jobs", "message", "from", "fields", "where", "keep":
+	case "expression", "roles", "actions", "jobs", "message", "field", "from", "fields", "where", "keep":
 		return true
 	}
 	return false

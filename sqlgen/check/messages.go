@@ -594,6 +594,10 @@ func unknownField(owner, name, near string) string {
 	return fmt.Sprintf("%s has no field %q%s", owner, name, didYouMean(near))
 }
 
+func noSuchInput(action, name, near string) string {
+	return fmt.Sprintf("%s has no input %q%s", action, name, didYouMean(near))
+}
+
 func pastScalar(name, before string) string {
 	return fmt.Sprintf("%s is not a relation, so it has no field %q", before, name)
 }

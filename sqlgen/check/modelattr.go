@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -29,7 +31,7 @@ func (c *checker) checkModelAttrs() {
 				m.History = c.history(a)
 			case "validate":
 				s := &scope{c: c, place: expr.ModelValidate, variable: m.Variable, model: m.Name, nameable: true}
-				if v := c.validation(a, s); v != nil {
+				if v := c.validation(a, s, c.fieldOf(m.Model)); v != nil {
 					m.Validations = append(m.Validations, v)
 				}
 			case "permission":
@@ -157,8 +159,36 @@ func fieldNames(m *model.Model) []string {
 	return names
 }
 
+// fieldOf finds the field that the refusal of a @validate names.
+func (c *checker) fieldOf(m *model.Model) func(*model.Validation, *syntax.Ident) bool {
+	return func(v *model.Validation, name *syntax.Ident) bool {
+		if v.Field = m.Field(name.Name); v.Field == nil {
+			c.report(expr.UnknownField, name.Span(), unknownField(m.Name, name.Name, c.suggestField(m, name.Name)))
+		}
+		return v.Field != nil
+	}
+}
+
+// inputOf finds the input that the refusal of a @validate names: of two by one name, the one that is written.
+func (c *checker) inputOf(a *actionDecl) func(*model.Validation, *syntax.Ident) bool {
+	return func(v *model.Validation, name *syntax.Ident) bool {
+		var names []string
+		for _, in := range slices.Concat(a.Reads, a.Writes) {
+			names = append(names, in.Name)
+			if in.Name == name.Name {
+				v.Input = in
+			}
+		}
+		if v.Input == nil && !a.inputsInError {
+			c.report(expr.UnknownName, name.Span(), noSuchInput(a.Name, name.Name, syntax.Suggest(name.Name, names)))
+		}
+		return v.Input != nil
+	}
+}
+
 // validation reads a @validate. It is nil if it is in error.
-func (c *checker) validation(a *syntax.Attribute, s *scope) *model.Validation {
+func (c *checker) validation(a *syntax.Attribute, s *scope, find func(*model.Validation, *syntax.Ident) bool) *model.Validation {
+	var field *syntax.Ident
 	var condition syntax.Expr
 	message, hasMessage := "", false
 	for _, arg := range a.Args {
@@ -172,6 +202,11 @@ func (c *checker) validation(a *syntax.Attribute, s *scope) *model.Validation {
 				return nil
 			}
 			message, hasMessage = literal.Value, true
+		case arg.Target == nil && field == nil && arg.Label != nil && arg.Label.Name == "field":
+			if field = bareName(arg.Value); field == nil {
+				c.badArguments(a, arg.Value.Span())
+				return nil
+			}
 		default:
 			c.badArgument(a, arg)
 			return nil
@@ -188,6 +223,9 @@ func (c *checker) validation(a *syntax.Attribute, s *scope) *model.Validation {
 	v := &model.Validation{Expression: node, Message: message, Text: syntax.FormatExpr(condition), Span: a.Span()}
 	if !hasMessage {
 		v.Message = v.Text
+	}
+	if field != nil && !find(v, field) {
+		return nil
 	}
 	return v
 }

@@ -220,10 +220,14 @@ func (x *index) arguments(s *cursor) []*symbol {
 		return labels("keep")
 	case at == "computed ":
 		return append(x.expressionRoots(s), labels("expression")...)
+	case at == "validate field" && s.block == "model":
+		return own()
+	case at == "validate field":
+		return x.inputSymbols(s)
 	case at == "validate message", s.attribute == "renamed":
 		return nil
 	case at == "validate ":
-		return append(x.expressionRoots(s), labels("expression", "message")...)
+		return append(x.expressionRoots(s), labels("expression", "message", "field")...)
 	case s.attribute == "embed":
 		return relations(seen(own()))
 	case s.attribute == "set" && !s.assigned:

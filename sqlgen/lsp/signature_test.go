@@ -13,7 +13,7 @@ func TestSignatureHelp(t *testing.T) {
 		{post("@permission(¦)"), "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [Job, subscriber])", "expression: condition"},
 		{post("@permission(expression: true, ¦)"), "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [Job, subscriber])", "roles: [Role]"},
 		{post("@permission(actions: [get, ¦])"), "@permission(expression: condition, roles: [Role], actions: [kind], jobs: [Job, subscriber])", "actions: [kind]"},
-		{post("@validate(post.title != \"a, b\", m¦)"), "@validate(condition, message: \"text\")", "message: \"text\""},
+		{post("@validate(post.title != \"a, b\", m¦)"), "@validate(condition, message: \"text\", field: name)", "message: \"text\""},
 		{post("@unique([title, ¦])"), "@unique([a, b])", "[a, b]"},
 		{"model A { fields { n Text @sequence(\"A\", ¦) } }", "@sequence(\"INV-\", 1000)", "1000"},
 		{"model A { fields { n Text @sequence(¦) } }", "@sequence(\"INV-\")", "\"INV-\""},

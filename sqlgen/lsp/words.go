@@ -142,6 +142,7 @@ var argumentWords = words{
 	{name: "where", text: "The condition on the row after the write."},
 	{name: "message", text: "The message for the client."},
 	{name: "keep", text: "For how long: an amount and hours, days, weeks, months or years."},
+	{name: "field", text: "The field or input that the refusal names."},
 	{name: "from", text: "The former name."},
 	{name: "asc", text: "Ascending; null comes last."},
 	{name: "desc", text: "Descending; null comes first."},

@@ -304,6 +304,8 @@ type Validation struct {
 	Expression expr.Node
 	Message    string // as given, else the expression in its formatted spelling
 	Text       string // the expression in its formatted spelling
+	Field      *Field // of a model: the field that a refusal names; nil means none
+	Input      *Input // of an action: the input that a refusal names; nil means none
 	Span       syntax.Span
 }
 

@@ -2,6 +2,7 @@ package call
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/lower/value"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -11,13 +12,23 @@ import (
 // value is missing, has not failed.
 func (b *Builder) validate() {
 	x := b.expressionWithoutRow(value.ValidateLogic)
-	var messages []pg.Expr
+	var messages, fields []pg.Expr
+	names := false
 	for _, v := range b.Action.Validations {
 		fails := &pg.Is{Value: x.Holds(v.Expression), Test: "false"}
 		messages = append(messages, &pg.Case{Whens: []pg.When{{Condition: fails, Result: pg.Str(v.Message)}}})
+		field := pg.Expr(pg.Null())
+		if v.Input != nil {
+			field, names = pg.Str(strings.Join(value.RequestPath(b.Action, v.Input), ".")), true
+		}
+		fields = append(fields, field)
+	}
+	arguments := []pg.Expr{&pg.Array{Elements: messages}}
+	if names {
+		arguments = append(arguments, &pg.Array{Elements: fields})
 	}
 	if len(messages) > 0 {
-		b.Step("", b.End("platform.require_valid", &pg.Array{Elements: messages}))
+		b.Step("", b.End("platform.require_valid", arguments...))
 	}
 }
 

@@ -33,7 +33,11 @@ func (l *Lowering) validations(m *model.Model) (checks, late []*pg.Constraint) {
 		} else {
 			checks = append(checks, check)
 		}
-		l.constraint(names[i], release.Constraint{Kind: release.Validate, Table: m.Table, Message: v.Message})
+		told := release.Constraint{Kind: release.Validate, Table: m.Table, Message: v.Message}
+		if v.Field != nil {
+			told.Fields = []string{v.Field.Name}
+		}
+		l.constraint(names[i], told)
 	}
 	return checks, late
 }
