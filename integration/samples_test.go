@@ -13,7 +13,7 @@ import (
 // those of lists: none is refused as an input.
 func TestSamples(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"workshop", "ledger"} {
+	for _, name := range []string{"workshop", "ledger", "clinic"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := appDir(name)

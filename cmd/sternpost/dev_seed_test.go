@@ -95,6 +95,7 @@ func TestDevSeedsApps(t *testing.T) {
 	for app, want := range map[string]string{
 		"workshop": "1 identity, 9 rows, 3 calls",
 		"ledger":   "2 identities, 10 rows, 4 calls",
+		"clinic":   "4 identities, 34 rows",
 	} {
 		t.Run(app, func(t *testing.T) {
 			t.Parallel()

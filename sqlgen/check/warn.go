@@ -187,11 +187,16 @@ func comparedWithChosen(a *actionDecl) []*expr.Path {
 // warnFilter warns of each model that a path from the action's row reads.
 func (c *checker) warnFilter(a *actionDecl, path []*model.Field, span syntax.Span) {
 	eachRelated(path, func(to []*model.Field, m *model.Model) {
-		isVouched := a.Kind == model.List && vouches(a, m, to, model.Get, model.List) // others tell of rows that they refuse
+		isVouched := c.hidesRefused(a) && vouches(a, m, to, model.Get, model.List)
 		if widens(a, m, model.Get, model.List) && !asksCaller(a, to, false) && !isVouched {
 			c.warnAction(a, FilterWidens, span, filterWidens(a.Name, model.PathName(path), m.Name), ruleNotes(m, model.Get, model.List)...)
 		}
 	})
+}
+
+// hidesRefused tells whether an action does not tell of rows that its rules refuse.
+func (c *checker) hidesRefused(a *actionDecl) bool {
+	return a.Kind == model.List || c.options.Config.HideRefusedRows
 }
 
 // eachRelated calls a function once for each other model whose rows a path reads, with the path to its row.

@@ -80,7 +80,7 @@ func (c *checker) warnComputed(a *actionDecl) {
 			switch {
 			case u.of().Model != m:
 				others = append(others, u)
-			case !asksCaller(a, u.source[:len(u.source)-1], u.shown) && !u.isVouched(a):
+			case !asksCaller(a, u.source[:len(u.source)-1], u.shown) && !u.isVouched(c, a):
 				same = append(same, u)
 			}
 		}
@@ -92,12 +92,12 @@ func (c *checker) warnComputed(a *actionDecl) {
 }
 
 // isVouched tells whether the rules of an action imply those of the row that a copy is read from.
-func (u copyUse) isVouched(a *actionDecl) bool {
+func (u copyUse) isVouched(c *checker, a *actionDecl) bool {
 	to := u.source[:len(u.source)-1]
 	if u.shown {
 		return len(to) > 0 && vouchesShown(a, u.of().Model, to)
 	}
-	return a.Kind == model.List && vouches(a, u.of().Model, to, model.Get, model.List)
+	return c.hidesRefused(a) && vouches(a, u.of().Model, to, model.Get, model.List)
 }
 
 // warnCopies warns of copies from one model. If the action shows any, the warning is about these.

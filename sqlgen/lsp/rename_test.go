@@ -19,7 +19,7 @@ import (
 )
 
 // apps are the example applications.
-var apps = []string{"workshop", "ledger"}
+var apps = []string{"workshop", "ledger", "clinic"}
 
 func appDir(app string) string {
 	dir, err := filepath.Abs(filepath.Join("..", "..", "integration", "apps", app))
