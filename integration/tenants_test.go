@@ -69,12 +69,11 @@ func TestTenants(t *testing.T) {
 				if strings.Contains(answer, "south ") || strings.Contains(answer, `"id":"south`) { // no input has such a text
 					t.Errorf("%s of %s as %s reads %s", action.Name, body, caller, answer)
 				}
-				if status == http.StatusOK && action.Kind.Writes() {
-					continue // it may have changed what the next call answers
-				}
 				missing := strings.ReplaceAll(string(body), "south", "ghost")
-				if status, other := call(action.Name, missing); likeMissing(answer) != likeMissing(other) {
-					t.Errorf("%s as %s tells rows of the other practice from missing ones:\n%s: %s\n%s: %d %s", action.Name, caller, body, answer, missing, status, other)
+				_, other := call(action.Name, missing)
+				hasWritten := status == http.StatusOK && action.Kind.Writes() // and so may have changed what the next call answers
+				if !hasWritten && likeMissing(answer) != likeMissing(other) {
+					t.Errorf("%s as %s tells rows of the other practice from missing ones:\n%s: %s\n%s: %s", action.Name, caller, body, answer, missing, other)
 				}
 			}
 		}
