@@ -57,6 +57,7 @@ type fault struct {
 	isMigrated   bool // the database is under migrations, and has many rows
 	mayLose      bool // acknowledged writes
 	failsNothing bool // nothing may even be refused
+	isTold       bool // a subscriber hears of each line
 	befall       func(*field)
 }
 
@@ -84,6 +85,7 @@ var faults = []fault{
 	{name: "promotion of a synchronous standby, three servers", servers: 3, standby: synchronous, befall: promote},
 	{name: "promotion of an asynchronous standby, three servers", servers: 3, standby: asynchronous, mayLose: true, befall: promote},
 	{name: "a release installed, three servers", servers: 3, failsNothing: true, befall: installRelease},
+	{name: tellingName, servers: 3, standby: synchronous, isTold: true, befall: tell},
 	{name: "migrate up beside a transaction that is open for 3 s, three servers", servers: 3, isMigrated: true, failsNothing: true, befall: migrateUp},
 }
 
@@ -130,6 +132,9 @@ func (f *fault) run(b *testing.B) (r result, why string) {
 	time.Sleep(500 * time.Millisecond)
 	stop()
 	field.clients.compare(b, &r, field.superuser())
+	if f.isTold {
+		field.compareEvents(&r)
+	}
 	return r, ""
 }
 
@@ -150,6 +155,9 @@ func newField(b *testing.B, of *fault) (f *field, why string) {
 		f.migrate(b)
 	} else {
 		f.db = f.primary.New(b, pgtest.Options{Template: pgtest.Template{Name: "orders", Build: func(ctx context.Context, owner *pgx.Conn) error {
+			if of.isTold {
+				return installSchema(ctx, owner, heardSchema, hear)
+			}
 			return installSchema(ctx, owner, schema)
 		}}})
 	}
@@ -177,8 +185,8 @@ func newField(b *testing.B, of *fault) (f *field, why string) {
 }
 
 // installSchema installs a schema in a database.
-func installSchema(ctx context.Context, owner *pgx.Conn, schema string) error {
-	release, err := compile(schema)
+func installSchema(ctx context.Context, owner *pgx.Conn, schema string, code ...*syntax.Source) error {
+	release, err := compile(schema, code...)
 	if err != nil {
 		return err
 	}
@@ -186,8 +194,8 @@ func installSchema(ctx context.Context, owner *pgx.Conn, schema string) error {
 	return err
 }
 
-func compile(schema string) (*emit.Release, error) {
-	compiled, errs := sqlgen.Compile(&sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}})
+func compile(schema string, code ...*syntax.Source) (*emit.Release, error) {
+	compiled, errs := sqlgen.Compile(&sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}, Functions: code})
 	if errs.HasErrors() {
 		return nil, fmt.Errorf("compile: %v", errs)
 	}

@@ -19,6 +19,9 @@ type result struct {
 	lost, doubled, halfDone   int
 	recover, silence, slowest time.Duration
 	mayLose, failsNothing     bool
+	events, unheard           int
+	heardAgain                int
+	heardOfNothing            int
 	strange                   []string
 }
 
@@ -29,6 +32,9 @@ func (r *result) judge(b *testing.B) {
 	}
 	if r.failsNothing && r.refused+r.unknown > 0 {
 		b.Errorf("%s: refused %d, unknown %d, where nothing may fail", r.name, r.refused, r.unknown)
+	}
+	if r.unheard+r.heardAgain+r.heardOfNothing > 0 {
+		b.Errorf("%s: of %d events %d are lost, %d came again, and %d came of what was not written", r.name, r.events, r.unheard, r.heardAgain, r.heardOfNothing)
 	}
 	if len(r.strange) > 0 {
 		b.Errorf("%s: answers that are none of those foreseen: %q", r.name, r.strange[:min(5, len(r.strange))])
@@ -42,6 +48,11 @@ func table(results []result, skipped []string) string {
 	for _, r := range results {
 		fmt.Fprintf(&t, "| %s | %d | %d | %d | %d | %d (%d) | %d (%d) | %.2f s | %.2f s | %d | %.2f s |\n", r.name, r.acknowledged, r.lost, r.doubled, r.halfDone,
 			r.refused, r.refusedStored, r.unknown, r.unknownStored, r.recover.Seconds(), r.silence.Seconds(), r.waited, r.slowest.Seconds())
+	}
+	for _, r := range results {
+		if r.events > 0 {
+			fmt.Fprintf(&t, "\nCode heard of %d events: %d lost, %d of what was rolled back, %d told again.\n", r.events, r.unheard, r.heardOfNothing, r.heardAgain)
+		}
 	}
 	for _, s := range slices.Compact(skipped) {
 		fmt.Fprintf(&t, "\nNot tried: %s.\n", s)
@@ -67,6 +78,8 @@ What befell servers and databases while %d clients wrote, and what became of the
 - *Writes that waited* were acknowledged after more than %s.
 - `+"`migrate up`"+` adds a field, an index and a rule to a table of %d rows, while another program reads that table in one transaction. The migration
   waits for the table for half a second at a time, and writes wait behind it; in between they go on.
+- In the row of events, code hears of each line that the clients write, and of those that four sessions write in transactions of up to 1.5 s,
+  every other one of which is rolled back. What the code has noted is compared with the lines when nothing waits.
 - Servers and databases are on one machine, which others use as well, with fsync off: processes are killed, no power is cut.
 - An asynchronous standby may lack what the primary had acknowledged last, which is then lost.
 `, writers, time.Now().Format(time.DateOnly), took.Round(time.Second), runtime.NumCPU(), runtime.Version(), table, long, earlierRows)
