@@ -176,7 +176,7 @@ func TestClientPage(t *testing.T) {
 		}
 	}
 	node(t, work, nil, tsc, "-p", ".")
-	want := "true\n1 1\nF-1\nframeNumber must be unique\ngood-bye\n3 of 3 bytes\n"
+	want := "true\n1 1\nF-1\nCity, Road, Mountain, Cargo, Electric\nframeNumber must be unique\ngood-bye\n3 of 3 bytes\n"
 	if got := node(t, work, nil, "out/page.js"); got != want {
 		t.Errorf("the examples print\n%s\nwant\n%s", got, want)
 	}

@@ -9,11 +9,12 @@ import (
 
 // The names that are added to the runtime's, for any schema.
 const (
-	errorType    = "ApiError"
-	pagingType   = "ListPaging"
-	uploadsType  = "UploadFields"
-	signInsType  = "SignInActions"
-	uploadMember = "upload"
+	errorType      = "ApiError"
+	storedFileType = "StoredFile"
+	pagingType     = "ListPaging"
+	uploadsType    = "UploadFields"
+	signInsType    = "SignInActions"
+	uploadMember   = "upload"
 )
 
 // languageTypes are types of the language that occur outside of the runtime.
@@ -37,9 +38,13 @@ func typeNames(components release.Schemas, clientType string) map[string]string 
 	}
 	names := map[string]string{}
 	for _, c := range components {
-		name := c.Name
+		own := c.Name
+		if own == "File" { // which is a type of every page
+			own = storedFileType
+		}
+		name := own
 		for n := 2; taken[name] || name != c.Name && isComponent[name]; n++ {
-			name = c.Name + strconv.Itoa(n)
+			name = own + strconv.Itoa(n)
 		}
 		taken[name] = true
 		names[c.Name] = name

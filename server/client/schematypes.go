@@ -29,9 +29,26 @@ func (t *types) declare(c release.Schema) error {
 		t.line(0, "export interface %s %s", name, t.object(s, 0))
 		return nil
 	}
+	if isEnum(s) {
+		start, values := "export const "+name+" =", "["+strings.Join(literals(s.Enum), ", ")+"]"
+		if len(start)+len(values)+len(" as const;") >= lineLength {
+			values = "[\n  " + strings.Join(literals(s.Enum), ",\n  ") + ",\n]"
+		}
+		t.definition(0, start, values+" as const")
+		t.line(0, "export type %s = (typeof %s)[number];", name, name)
+		return nil
+	}
 	start := "export type " + name + " ="
 	t.definition(0, start, t.of(s, 0, len(start)+1))
 	return nil
+}
+
+// isEnum tells whether a schema lists texts: then its values are there at run time too.
+func isEnum(s *release.JSONSchema) bool {
+	return len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(v any) bool {
+		_, isText := v.(string)
+		return !isText
+	})
 }
 
 // isPlainObject tells whether a schema only lists the properties of an object.

@@ -16,8 +16,9 @@ func TestTypes(t *testing.T) {
 		{"names that are quoted", `{"type":"object","properties":{"x-y":{"type":"string"},"2nd":{"type":"string"},"für":{"type":"string"},"a\"b":{"type":"string"},"default":{"type":"string"}}}`,
 			"export interface Thing {\n  \"x-y\"?: string;\n  \"2nd\"?: string;\n  \"für\"?: string;\n  \"a\\\"b\"?: string;\n  default?: string;\n}\n"},
 		{"values that are quoted", `{"enum":["a\"b","c\\d",1,true,null]}`, "export type Thing = \"a\\\"b\" | \"c\\\\d\" | 1 | true | null;\n"},
-		{"many values", `{"type":"string","enum":["` + strings.Repeat("x", 60) + `","` + strings.Repeat("y", 60) + `"]}`,
-			"export type Thing =\n  | \"" + strings.Repeat("x", 60) + "\"\n  | \"" + strings.Repeat("y", 60) + "\";\n"},
+		{"values at run time", `{"type":"string","enum":["A","B"]}`, "export const Thing = [\"A\", \"B\"] as const;\nexport type Thing = (typeof Thing)[number];\n"},
+		{"many values", `{"type":["string","null"],"enum":["` + strings.Repeat("x", 60) + `","` + strings.Repeat("y", 60) + `",null]}`,
+			"export type Thing =\n  | \"" + strings.Repeat("x", 60) + "\"\n  | \"" + strings.Repeat("y", 60) + "\"\n  | null;\n"},
 		{"comments", `{"type":"object","description":"A */ b.\nC.","properties":{"a":{"type":"string","format":"date","description":"D."}}}`,
 			"/**\n * A *\\/ b.\n * C.\n */\nexport interface Thing {\n  /**\n   * D.\n   * @format date\n   */\n  a?: string;\n}\n"},
 		{"anything", `true`, "export type Thing = unknown;\n"},
@@ -85,7 +86,7 @@ func TestNames(t *testing.T) {
 	names := typeNames(schemas, "TabletClient")
 	for name, want := range map[string]string{
 		"Promise": "Promise3", "Promise2": "Promise2", "ApiError": "ApiError2", "AsyncIterable": "AsyncIterable2",
-		"Customer": "Customer", "SignIns": "SignIns2", "TabletClient": "TabletClient2", "File": "File",
+		"Customer": "Customer", "SignIns": "SignIns2", "TabletClient": "TabletClient2", "File": "StoredFile",
 	} {
 		if names[name] != want {
 			t.Errorf("%s: got %s, want %s", name, names[name], want)

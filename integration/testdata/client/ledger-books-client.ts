@@ -551,14 +551,14 @@ export interface Payment {
   /** @format date */
   paidOn: string;
   method: PaymentMethod;
-  receipt: File | null;
+  receipt: StoredFile | null;
   /** @format date-time */
   createdAt: string;
   /** @format date-time */
   updatedAt: string;
 }
 
-export interface File {
+export interface StoredFile {
   key: string;
   filename: string;
   contentType: string;
@@ -698,16 +698,21 @@ export interface ListEntriesResult {
   pageInfo: PageInfo;
 }
 
-export type InvoiceState = "Draft" | "Sent";
+export const InvoiceState = ["Draft", "Sent"] as const;
+export type InvoiceState = (typeof InvoiceState)[number];
 
-export type PaymentMethod = "Cash" | "Card" | "Transfer";
+export const PaymentMethod = ["Cash", "Card", "Transfer"] as const;
+export type PaymentMethod = (typeof PaymentMethod)[number];
 
 /** A debit raises the amount that a customer owes, a credit lowers it. */
-export type Side = "Debit" | "Credit";
+export const Side = ["Debit", "Credit"] as const;
+export type Side = (typeof Side)[number];
 
-export type EntrySourceModel = "Invoice" | "Payment" | "Refund";
+export const EntrySourceModel = ["Invoice", "Payment", "Refund"] as const;
+export type EntrySourceModel = (typeof EntrySourceModel)[number];
 
-export type EntrySourceArm = "creditNote" | "invoice" | "payment" | "refund";
+export const EntrySourceArm = ["creditNote", "invoice", "payment", "refund"] as const;
+export type EntrySourceArm = (typeof EntrySourceArm)[number];
 
 /** The choice of a page of a list. */
 export type ListPaging =

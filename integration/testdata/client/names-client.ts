@@ -204,14 +204,14 @@ export interface Promise2 {
   then: string[] | null;
   kind: Kind | null;
   errorId: string | null;
-  picture: File | null;
+  picture: StoredFile | null;
   /** @format date-time */
   createdAt: string;
   /** @format date-time */
   updatedAt: string;
 }
 
-export interface File {
+export interface StoredFile {
   key: string;
   filename: string;
   contentType: string;
@@ -402,7 +402,8 @@ export interface PageInfo2 {
 }
 
 /** - Blob: Kept. */
-export type Kind = "Blob" | "Array";
+export const Kind = ["Blob", "Array"] as const;
+export type Kind = (typeof Kind)[number];
 
 export interface RequestPasswordResetInput {
   email: string;

@@ -339,7 +339,8 @@ export interface RemoveItemInput {
   id: string;
 }
 
-export type OrderState = "Received" | "InRepair" | "Waiting" | "Mended" | "Fetched";
+export const OrderState = ["Received", "InRepair", "Waiting", "Mended", "Fetched"] as const;
+export type OrderState = (typeof OrderState)[number];
 
 /** The choice of a page of a list. */
 export type ListPaging =
