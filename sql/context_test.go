@@ -122,7 +122,7 @@ func TestRefusals(t *testing.T) {
 		{`select platform.require_valid(array[null, null]::text[])`, "", "", ""},
 		{
 			`select platform.require_valid(array[null, 'b "quoted"', null, 'a'])`, "SP400", "one or more validation rules failed",
-			`{"errors" : [{"error" : "b \"quoted\""}, {"error" : "a"}]}`,
+			`{"errors" : [{"code":"validate","error":"b \"quoted\""}, {"code":"validate","error":"a"}]}`,
 		},
 	} {
 		_, err := owner.Exec(t.Context(), test.statement)

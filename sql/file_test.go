@@ -350,8 +350,8 @@ func TestAttach(t *testing.T) {
 		t.Fatalf("attach: %v", err)
 	}
 	r := refused(t, attach(`{"key":"late","field":"cover"},{"key":"b","field":"files.1"},{"key":"a","field":"files.2"}`))
-	const want = `{"errors" : [{"field" : "cover", "error" : "is not an upload key for this input"}, ` +
-		`{"field" : "files.2", "error" : "is not an upload key for this input"}]}`
+	const want = `{"errors" : [{"field" : "cover", "code" : "upload", "error" : "is not an upload key for this input"}, ` +
+		`{"field" : "files.2", "code" : "upload", "error" : "is not an upload key for this input"}]}`
 	if r.Code != "SP400" || r.Detail != want {
 		t.Errorf("attach again\n got %s %s\nwant SP400 %s", r.Code, r.Detail, want)
 	}

@@ -199,9 +199,9 @@ func TestResetPassword(t *testing.T) {
 		t.Error("the database keeps a mail that was sent, or its token")
 	}
 
-	s.refused(t, "", "resetPassword", map[string]string{"token": token, "password": "short"}, 400, `"field":"password","error":"String length must be at least 8"`)
+	s.refused(t, "", "resetPassword", map[string]string{"token": token, "password": "short"}, 400, `"field":"password","code":"minLength","params":{"limit":8},"error":"String length must be at least 8"`)
 	s.must(t, "", "resetPassword", map[string]string{"token": token, "password": "battery-canary"})
-	s.refused(t, "", "resetPassword", map[string]string{"token": token, "password": "battery-canary"}, 400, `"field":"token","error":"is not valid"`)
+	s.refused(t, "", "resetPassword", map[string]string{"token": token, "password": "battery-canary"}, 400, `"field":"token","code":"incorrect","error":"is not valid"`)
 	if got := s.password(t, "ada@example.com", "correct-canary"); got.Error != "invalid_grant" {
 		t.Errorf("the old password: got %+v", got)
 	}
@@ -387,7 +387,7 @@ func TestChangeEmail(t *testing.T) {
 	s, mails := withMail(t, options{})
 	signedIn := s.signUp(t, "ada@example.com", "correct-canary")
 	s.signUp(t, "bob@example.com", "correct-canary")
-	s.refused(t, signedIn.AccessToken, "changeEmail", map[string]string{"email": "new@example.com", "password": "wrong-canary"}, 400, `"field":"password","error":"is not the password"`)
+	s.refused(t, signedIn.AccessToken, "changeEmail", map[string]string{"email": "new@example.com", "password": "wrong-canary"}, 400, `"field":"password","code":"incorrect","error":"is not the password"`)
 	s.refused(t, signedIn.AccessToken, "changeEmail", map[string]string{"email": "ada@example.com", "password": "correct-canary"}, 400, `"field":"email"`)
 	s.must(t, signedIn.AccessToken, "changeEmail", map[string]string{"email": "New@example.com", "password": "correct-canary"})
 	m, token := await(t, mails, 0)
