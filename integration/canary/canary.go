@@ -25,7 +25,11 @@ type Watch struct {
 
 // Look looks at a text of the output. Where says what it is.
 func (w *Watch) Look(where, text string) {
-	at := leak.FindStringIndex(text)
+	var at []int
+	// Few texts have such a word. The expression alone would take a quarter of the processor that tests of lists take.
+	if strings.Contains(strings.ToLower(text), "canary") || strings.Contains(text, "$argon2id$") || strings.Contains(text, "x1:") {
+		at = leak.FindStringIndex(text)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen++
