@@ -36,6 +36,7 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *model.Sc
 	c.checkEvents()     // @on, and the jobs of rules
 	c.checkAPIs()       // what is exposed where
 	c.warnIndexes()     // redundant indexes
+	c.warnCascades()    // rows that a delete removes behind its own
 	c.warnBothWays()    // computed fields over which writers can deadlock
 	c.warnLists()       // missing indexes
 	c.warnAccess()      // rules that are missing or widened; @allow

@@ -585,6 +585,16 @@ const (
 	//	model Order { fields { number Text @unique @index } }
 	RedundantIndex syntax.Code = "RedundantIndex"
 
+	// CascadeDeletes: a delete removes rows of another model, through a required to-one without
+	// @onDelete.
+	//
+	//	model Order {
+	//	  fields { items Item[] }
+	//	  actions { delete dropOrder(id) { @permission(expression: true) } }
+	//	}
+	//	model Item { fields { order Order } }
+	CascadeDeletes syntax.Code = "CascadeDeletes"
+
 	// ComputedBothWays: computed fields of two models read each other's rows, so that calls that
 	// write both can deadlock, and are repeated then.
 	//

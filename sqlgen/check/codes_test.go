@@ -107,7 +107,7 @@ NothingToWrite NothingToAllow SetTarget SetConflict SetReadsNewRow SetManyValues
 UnknownEnumValue UnknownArm NotBoolean OperandTypes NestedComparison ListElement WriteOnlyField ListInput ManyInput
 BadAggregate ComputedType ComputedInput ComputedCycle ConditionCycle ComputedNull BadSequence EmptyRule RuleActions UnknownRole BadRoleMember RoleExpression RowInRule NotOwnField SecondFactorPlace FunctionFileMissing FunctionAttribute
 RowRuleWithoutRow NoArms UnionFieldType UnionActionKind ArmField UnknownSubscriber TwoSubscribers BadEvent JobNeverRuns JobInput UnknownJob HistoryAction UnknownModel UnknownAction DuplicateApiModel
-RequiredVirtualSide IndependentToOnes RedundantIndex ComputedBothWays MissingIndex SlowRule NoRule EmbedWidens FilterWidens ComputedWidens NestedWidens LinkWidens UnionWidens HiddenCompared CursorWidens
+RequiredVirtualSide IndependentToOnes RedundantIndex ComputedBothWays CascadeDeletes MissingIndex SlowRule NoRule EmbedWidens FilterWidens ComputedWidens NestedWidens LinkWidens UnionWidens HiddenCompared CursorWidens
 UncheckedInline ProviderProvesAny NothingExposed`
 
 // renameNotFound is a code of the migration planner, since only the planner knows the database.

@@ -877,6 +877,12 @@ func computedBothWays(f, back *model.Field) string {
 		f.Model.Name, f.Name, back.Model.Name, back.Name)
 }
 
+func cascadeDeletes(action, modelName string) string {
+	return fmt.Sprintf("%s also deletes the rows of %s that lead here: write @onDelete(cascade) if that is meant, or @onDelete(restrict)", action, modelName)
+}
+
+func deletedHere(name string) string { return name + " is declared here" }
+
 func computedHere(name string) string { return name + " is computed here" }
 
 func copiesHere(field string, source *model.Field) string {
