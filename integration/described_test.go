@@ -85,6 +85,9 @@ func (d *describedTransport) check(request *http.Request, api string, response *
 			described.Add(1)
 			return nil
 		}
+		if errors.Is(err, errUndescribed) && response.StatusCode == http.StatusNotFound {
+			return nil // by that release, which does not have the action
+		}
 		if first == nil {
 			first = err
 		}
