@@ -67,7 +67,7 @@ func TestMCP(t *testing.T) {
 	if got := a.Call("createTask", `{"title":"by an agent"}`); got.IsError || !strings.Contains(string(got.StructuredContent), `"title":"by an agent"`) {
 		t.Errorf("createTask: got %s %s", got.StructuredContent, got.Fault)
 	}
-	if got := a.Call("createTask", `{"title":7}`); !got.IsError || !strings.Contains(string(got.StructuredContent), `{"code":"type","params":{"expected":"string","given":"integer"},"error":"Invalid type. Expected: string, given: integer","field":"title"}`) {
+	if got := a.Call("createTask", `{"title":7}`); !got.IsError || !strings.Contains(string(got.StructuredContent), `{"code":"type","error":"Invalid type. Expected: string, given: integer","field":"title","params":{"expected":"string","given":"integer"}}`) {
 		t.Errorf("a bad input: got %s", got.StructuredContent)
 	}
 	if got := a.Call("nothing", `{}`); !strings.Contains(got.Fault, "Unknown tool: nothing") {
