@@ -372,6 +372,7 @@ func (s *Server) Run(ctx context.Context) error {
 		defer close(read)
 		s.events.Run(background)
 	}()
+	go s.events.Schedule(background, s.runs.Wake)
 	for _, q := range s.queues {
 		go q.Run(background)
 	}

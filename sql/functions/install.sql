@@ -148,6 +148,8 @@
 
 {{ template "job_start.sql" . }}
 {{ template "job_run.sql" . }}
+{{ template "schedules.sql" . }}
+{{ template "schedule_due.sql" . }}
 {{ template "job_state.sql" . }}
 {{ template "job_find.sql" . }}
 {{ template "job_list.sql" . }}

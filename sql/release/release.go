@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -56,6 +57,19 @@ type Job struct {
 	Run     string `json:"run"`     // the function in schema api that runs its code
 	Input   string `json:"input"`   // component: the schema of its inputs
 	Retries int    `json:"retries"` // how often a run that failed is tried again
+
+	Schedules []Schedule `json:"schedules,omitempty"`
+}
+
+// Schedule is when a job runs by itself.
+type Schedule struct {
+	Text     string `json:"text"`
+	TimeZone string `json:"timeZone,omitempty"` // empty means UTC
+}
+
+// HasSchedules tells whether a job runs by itself.
+func (m *Manifest) HasSchedules() bool {
+	return slices.ContainsFunc(m.Jobs, func(j Job) bool { return len(j.Schedules) > 0 })
 }
 
 // Subscriber is who is told of events: code, or a webhook.

@@ -31,7 +31,7 @@ func TestManifestText(t *testing.T) {
 		Claims:      []release.Claim{{Key: "team", Column: "team"}},
 		Encrypted:   []release.Column{{Table: "t", Column: "f"}},
 		Histories:   []release.History{{Table: "t", Keep: "7 years", Row: "t__kept"}},
-		Jobs:        []release.Job{{Name: "J", Run: "j__run", Input: "I", Retries: 3}},
+		Jobs:        []release.Job{{Name: "J", Run: "j__run", Input: "I", Retries: 3, Schedules: []release.Schedule{{Text: "* * * * *", TimeZone: "Europe/Berlin"}}}},
 		Subscribers: []release.Subscriber{{Name: "s", Run: "s__run", Events: map[string]string{"M": "m__event"}}},
 	}
 	set := reflect.ValueOf(m)

@@ -456,7 +456,12 @@ const (
 	//	model Order { actions { history orderHistory(id) { @permission(expression: true) } } }
 	HistoryAction syntax.Code = "HistoryAction"
 
-	// JobNeverRuns: nobody may start a job.
+	// BadSchedule: a @schedule is neither cron nor a spoken form, has no time zone of the IANA, or never comes.
+	//
+	//	job Code { @schedule("0 0 30 2 *") }
+	BadSchedule syntax.Code = "BadSchedule"
+
+	// JobNeverRuns: a job has no schedule, and nobody may start it.
 	//
 	//	job Code { inputs { month Date? } }
 	JobNeverRuns syntax.Code = "JobNeverRuns"

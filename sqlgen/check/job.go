@@ -1,9 +1,12 @@
 package check
 
 import (
+	"errors"
 	"slices"
 	"strconv"
+	_ "time/tzdata" // a schema means the same on every machine
 
+	"github.com/sternpost/sternpost/sql/schedule"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -93,8 +96,11 @@ func (c *checker) checkJobs() {
 			}
 		}
 		for _, a := range j.start.attrs {
-			if a.Name.Name == "retries" {
+			switch a.Name.Name {
+			case "retries":
 				c.retries(j, a)
+			case "schedule":
+				c.schedule(j, a)
 			}
 		}
 		if !j.has("permission") && !j.has("schedule") && !j.tree.Incomplete() {
@@ -118,5 +124,37 @@ func (c *checker) retries(j *jobDecl, a *syntax.Attribute) {
 	}
 	if !ok {
 		c.badArguments(a, value.Span())
+	}
+}
+
+// schedule reads a @schedule("…", timeZone: "…").
+func (c *checker) schedule(j *jobDecl, a *syntax.Attribute) {
+	var texts [2]*syntax.String
+	for i, arg := range a.Args {
+		text, isText := arg.Value.(*syntax.String)
+		isPlain := i == 0 && arg.Label == nil || i == 1 && arg.Label != nil && arg.Label.Name == "timeZone"
+		if !isText || !isPlain || arg.Target != nil {
+			c.badArgument(a, arg)
+			return
+		}
+		texts[i] = text
+	}
+	if texts[0] == nil {
+		c.badArguments(a, a.Name.Span())
+		return
+	}
+	s := &model.Schedule{Text: texts[0].Value}
+	if texts[1] != nil {
+		s.Zone = texts[1].Value
+	}
+	switch _, err := schedule.Parse(s.Text, s.Zone); {
+	case errors.Is(err, schedule.ErrZone):
+		c.report(BadSchedule, texts[1].Span(), badSchedule(s.Zone, err))
+	case err != nil:
+		c.report(BadSchedule, texts[0].Span(), badSchedule(s.Text, err))
+	case slices.ContainsFunc(j.Schedules, func(other *model.Schedule) bool { return *other == *s }):
+		c.report(BadSchedule, a.Span(), scheduledTwice())
+	default:
+		j.Schedules = append(j.Schedules, s)
 	}
 }

@@ -987,8 +987,14 @@ func jobClash(job, action string) string {
 }
 
 func jobNeverRuns(job string) string {
-	return fmt.Sprintf("nobody may start the job %s: say who, with @permission", job)
+	return fmt.Sprintf("nothing starts the job %s: say when, with @schedule, or who may, with @permission", job)
 }
+
+func badSchedule(text string, err error) string {
+	return fmt.Sprintf("%q cannot be a schedule: %v", text, err)
+}
+
+func scheduledTwice() string { return "the job has this schedule already" }
 
 func jobInputType(input string) string {
 	return fmt.Sprintf("the input %s is kept with the run: it cannot be a Password, Secret or File", input)

@@ -206,6 +206,8 @@ func (x *index) arguments(s *cursor) []*symbol {
 		return labels("from")
 	case at == "on ":
 		return slices.Concat(bareKinds(kinds(false)), x.subscriberSymbols(), labels("fields", "where"))
+	case at == "schedule ":
+		return labels("timeZone")
 	case at == "on fields":
 		return own()
 	case at == "permission ":

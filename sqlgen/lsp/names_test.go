@@ -241,7 +241,7 @@ func TestCompletion(t *testing.T) {
 		{"in a text", actions("get getPost(id) { @where(post.title == \"post.¦\") }"), ""},
 		{"behind a number", actions("get getPost(id) { @where(post.title == 12¦) }"), ""},
 		{"in a later declaration", "flow Nightly { ¦ }", ""},
-		{"member of a job", "job Nightly { ¦ }", "inputs @retries @permission"},
+		{"member of a job", "job Nightly { ¦ }", "inputs @schedule @retries @permission"},
 		{"rule of a job", "job Nightly { inputs { day Date? } @permission(expression: da¦) }", "day ctx State true false null"},
 		{"jobs of a rule", post("@permission(expression: true, jobs: [¦])") + "job Nightly { @permission(expression: true) }", "Nightly"},
 		{"after characters outside the BMP", actions("get getPost(id) { @where(post.title == \"😀😀\" && post.¦) }"), postFields},

@@ -137,6 +137,7 @@ var argumentWords = words{
 	{name: "expression", text: "The condition."},
 	{name: "roles", text: "The caller must have one of these roles."},
 	{name: "actions", text: "The kinds of actions that the rule covers."},
+	{name: "timeZone", text: "The zone whose clock counts, such as Europe/Berlin."},
 	{name: "jobs", text: "The jobs and subscribers whose code may do the same."},
 	{name: "fields", text: "An update counts if one of these fields has changed."},
 	{name: "where", text: "The condition on the row after the write."},

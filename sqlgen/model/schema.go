@@ -34,11 +34,18 @@ type Schema struct {
 
 // Job is code that runs by itself: when somebody starts it.
 type Job struct {
-	Name    string
-	Doc     string
-	Start   *Action // by which callers start it; its model is named for the job, and has no rows
-	Retries int     // how often a run that failed is tried again
-	Span    syntax.Span
+	Name      string
+	Doc       string
+	Start     *Action // by which callers start it; its model is named for the job, and has no rows
+	Schedules []*Schedule
+	Retries   int // how often a run that failed is tried again
+	Span      syntax.Span
+}
+
+// Schedule is one @schedule of a job.
+type Schedule struct {
+	Text string
+	Zone string // empty means UTC
 }
 
 // EventsOf returns what a subscriber is told of a model.

@@ -69,7 +69,7 @@ func (p *parser) attributeOrNil() *Attribute {
 
 func isLaterAttribute(name string) bool {
 	switch name {
-	case "schedule":
+	case "live", "many", "search":
 		return true
 	}
 	return false

@@ -17,7 +17,11 @@ func (l *Lowering) Runs(db *pg.Database) []*pg.Function {
 		db.Expected = append(db.Expected, Signature(j.Start))
 		f := l.runsJob(j)
 		functions = append(functions, f)
-		l.Jobs = append(l.Jobs, release.Job{Name: j.Name, Run: f.Name, Retries: j.Retries})
+		job := release.Job{Name: j.Name, Run: f.Name, Retries: j.Retries}
+		for _, s := range j.Schedules {
+			job.Schedules = append(job.Schedules, release.Schedule{Text: s.Text, TimeZone: s.Zone})
+		}
+		l.Jobs = append(l.Jobs, job)
 	}
 	return functions
 }
