@@ -88,7 +88,7 @@ func TestLocks(t *testing.T) {
 		locks, slow := locksOf(t, a, function, c.body)
 		// While another test changes a table, Postgres takes some locks through the shared table, which is not
 		// a fault of the call.
-		for try := 0; try < 50 && len(slow) > 0; try++ {
+		for try := 0; try < 500 && len(slow) > 0; try++ {
 			time.Sleep(20 * time.Millisecond)
 			locks, slow = locksOf(t, a, function, c.body)
 		}
