@@ -311,7 +311,7 @@ func TestSessionHasNoEffect(t *testing.T) {
 		{`select api.update_note('{"where":{"id":"ann1"},"values":{"text":"taken"}}', '{"identityId":"ben"}')`, "SP403"},
 		{`select api.rename_note('ann1', 'secret of ann', 'ann', null)`, "SP403"},
 		{`select pg_catalog.count(*)::text from api.list_notes('{"totalCount":true}', '{"identityId":"ben"}')`, `20`},
-		{`select api.create_note('{"owner":{"id":"ben"},"text":"x","code":"new"}', '{"identityId":"ann"}')`, "SP403"},
+		{`select api.create_note('{"owner":{"id":"ben"},"text":"x","code":"new"}', '{"identityId":"ann"}')`, "SQLSTATE 42501"},
 		{`select api.delete_note('ben1', 'ann', null)`, "SP403"},
 		{`select api.get_note('ben1', '', null)`, "SP403"}, // nobody
 	}

@@ -121,7 +121,11 @@ func checkDescription(t *testing.T, api *release.API, text []byte) {
 	}
 	paths, _ := document.at("paths").(map[string]any)
 	for path := range paths {
-		for _, place := range [][]string{{"requestBody"}, {"responses", "200"}} {
+		status := "200"
+		if document.at("paths", path, "post", "responses", "202") != nil { // of a job
+			status = "202"
+		}
+		for _, place := range [][]string{{"requestBody"}, {"responses", status}} {
 			place = slices.Concat([]string{"paths", path, "post"}, place, []string{"content", "application/json", "schema"})
 			if document.at(place...) == nil && !strings.Contains(path, "/json/") {
 				continue

@@ -216,7 +216,10 @@ func (s *Server) catchUp(than int64) (bool, error) {
 		return false, err
 	}
 	defer conn.Release()
-	if _, err := s.refresh(ctx, conn.Conn()); err != nil {
+	switch _, err := s.refresh(ctx, conn.Conn()); {
+	case err != nil && isOutOfReach(err):
+		return false, refusal.Unavailable.With(err)
+	case err != nil:
 		s.log.Error("cannot load the newest release", "error", err)
 	}
 	return isNewer(), nil

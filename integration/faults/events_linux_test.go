@@ -60,7 +60,6 @@ func tell(f *field) {
 	stop()
 	all.Wait() // and so all calls that have waited for the release
 	f.awaitWrites(time.Now())
-	time.Sleep(time.Second)
 	promote(f)
 }
 

@@ -111,12 +111,12 @@ func newGauges(r prometheus.Registerer) (all []gauge) {
 		name, help string
 		of         func(State) float64
 	}{
-		{"behind_changes", "Changes of rows that a subscriber has not read, at most.", func(s State) float64 { return float64(s.Changes) }},
-		{"behind_seconds", "Seconds since the first change that a subscriber has not read.", func(s State) float64 { return s.Seconds }},
-		{"waiting_events", "Events that are tried again, and those that wait behind them.", func(s State) float64 { return float64(s.Waiting) }},
-		{"dead_events", "Events that were given up, until somebody retries or skips them.", func(s State) float64 { return float64(s.Dead) }},
+		{"sternpost_subscriber_behind_changes", "Changes of rows that a subscriber has not read, at most.", func(s State) float64 { return float64(s.Changes) }},
+		{"sternpost_subscriber_behind_seconds", "Seconds since the first change that a subscriber has not read.", func(s State) float64 { return s.Seconds }},
+		{"sternpost_subscriber_waiting_events", "Events that are tried again, and those that wait behind them.", func(s State) float64 { return float64(s.Waiting) }},
+		{"sternpost_subscriber_dead_events", "Events that were given up, until somebody retries or skips them.", func(s State) float64 { return float64(s.Dead) }},
 	} {
-		vec := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "sternpost_subscriber_" + g.name, Help: g.help}, []string{"subscriber"})
+		vec := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: g.name, Help: g.help}, []string{"subscriber"})
 		r.MustRegister(vec)
 		all = append(all, gauge{vec, g.of})
 	}

@@ -88,11 +88,11 @@ await step("send a file ahead of the create that takes it", async () => {
   const receipt = some(some(data, error).receipt);
   equal([receipt.filename, receipt.contentType, receipt.size], ["receipt.png", "image/png", 3]);
   const again = await books.POST("/books/json/recordPayment", { body });
-  equal(some(again.error).data?.errors, [{ field: "receipt", error: "is not an upload key for this input" }]);
+  equal(some(again.error).data?.errors, [{ field: "receipt", code: "upload", error: "is not an upload key for this input" }]);
   const large = await books.POST("/books/json/recordPayment/upload/receipt", {
     body: { filename: "receipt.png", contentType: "image/png", size: 2_000_001 },
   });
-  equal(some(large.error).data?.errors, [{ field: "size", error: "must be at most 2000000 bytes" }]);
+  equal(some(large.error).data?.errors, [{ field: "size", code: "maxSize", params: { limit: 2000000 }, error: "must be at most 2000000 bytes" }]);
   const refused = await nobody.POST("/books/json/recordPayment/upload/receipt", {
     body: { filename: "receipt.png", contentType: "image/png", size: 3 },
   });
@@ -103,7 +103,7 @@ await step("tell errors apart by their code", async () => {
   const { error } = await books.POST("/books/json/draftInvoice", {
     body: { customer: { id: customer.id }, issuedOn: "2026-03-02", dueOn: "2026-03-01", lines: [] },
   });
-  equal([error?.code, error?.data?.errors], ["ERR_CONFLICT", [{ error: "an invoice is due after it is issued" }]]);
+  equal([error?.code, error?.data?.errors], ["ERR_CONFLICT", [{ code: "validate", error: "an invoice is due after it is issued" }]]);
 });
 
 await step("embedded records", async () => {

@@ -108,7 +108,7 @@ await step("tell errors apart by their code", async () => {
   const error = some(twice.error);
   switch (error.code) {
     case "ERR_INVALID_INPUT":
-      equal(error.data?.errors, [{ field: "frameNumber", error: "must be unique" }]);
+      equal(error.data?.errors, [{ field: "frameNumber", code: "unique", params: { fields: ["frameNumber"] }, error: "must be unique" }]);
       break;
     case "ERR_CONFLICT":
     case "ERR_INPUT_MALFORMED":
@@ -164,7 +164,7 @@ await step("send a file ahead of the call that takes it", async () => {
   const content = await fetch(some(photo?.url));
   equal(new Uint8Array(await content.arrayBuffer()), new Uint8Array([1, 2, 3]));
   const again = await workshop.POST("/api/json/photographBicycle", { body: { where: { id }, values: { photos: [key] } } });
-  equal(some(again.error).data?.errors, [{ field: "values.photos.0", error: "is not an upload key for this input" }]);
+  equal(some(again.error).data?.errors, [{ field: "values.photos.0", code: "upload", error: "is not an upload key for this input" }]);
 });
 
 await step("delete a record", async () => {
