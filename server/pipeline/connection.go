@@ -70,7 +70,11 @@ func open(ctx context.Context, p *Pool) (*connection, error) {
 	if p.options.Manner != nil {
 		manner = p.options.Manner(pg)
 	}
-	hijacked, err := pg.Hijack()
+	var hijacked *pgconn.HijackedConn
+	err = pg.SyncConn(ctx) // after a slow write, something else still reads
+	if err == nil {
+		hijacked, err = pg.Hijack()
+	}
 	if err != nil {
 		pg.Close(ctx)
 		return nil, fmt.Errorf("take over a connection: %w", err)

@@ -384,3 +384,66 @@ func TestOpen(t *testing.T) {
 	}
 	t.Error("no connection was opened")
 }
+
+// late is a connection whose writes return late if it is told so.
+type late struct {
+	net.Conn
+	isLate atomic.Bool
+}
+
+func (c *late) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if c.isLate.Load() {
+		time.Sleep(100 * time.Millisecond)
+	}
+	return n, err
+}
+
+// TestSlowWriteBefore takes over connections whose last statement was sent slowly. Their driver reads in the background
+// then, and would read the next answer too.
+func TestSlowWriteBefore(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	p := pipeline.New(pipeline.Options{
+		Connections: 1, Depth: 8, Wait: time.Second, Limit: time.Hour,
+		Connect: func(ctx context.Context) (*pgconn.PgConn, error) {
+			config, err := pgconn.ParseConfig(db.SuperuserURL())
+			if err != nil {
+				return nil, err
+			}
+			var slow *late
+			dial := config.DialFunc
+			config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := dial(ctx, network, address)
+				slow = &late{Conn: conn}
+				return slow, err
+			}
+			pg, err := pgconn.ConnectConfig(ctx, config)
+			if err != nil {
+				return nil, err
+			}
+			slow.isLate.Store(true)
+			_, err = pg.Exec(ctx, "select 1").ReadAll()
+			slow.isLate.Store(false)
+			return pg, err
+		},
+	})
+	t.Cleanup(p.Close)
+	answered := make(chan error, 1)
+	go func() {
+		err := pipeline.ErrElsewhere
+		for errors.Is(err, pipeline.ErrElsewhere) { // until there is a connection
+			time.Sleep(2 * time.Millisecond)
+			_, err = text(p, nil, "select 'x'")
+		}
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the answer was read by something else")
+	}
+}
