@@ -88,7 +88,7 @@ func TestLocks(t *testing.T) {
 		locks, slow := locksOf(t, a, function, c.body)
 		// While another test changes a table, Postgres takes some locks through the shared table, which is not
 		// a fault of the call.
-		for try := 0; try < 500 && len(slow) > 0; try++ {
+		for try := 0; try < 50 && len(slow) > 0; try++ {
 			time.Sleep(20 * time.Millisecond)
 			locks, slow = locksOf(t, a, function, c.body)
 		}
@@ -123,8 +123,14 @@ func locksOf(t *testing.T, a *app, function, body string) (locks []lock, slow []
 	if _, err := calls.Of(t.Context(), tx.Conn(), manifest, function, body, callContext("me")); err != nil {
 		t.Fatal(err)
 	}
+	// While another test of the cluster has a table for itself, Postgres takes the locks of many other tables through
+	// the shared table (Postgres 15, src/backend/storage/lmgr/README): weak ones are not a fault of the call then.
 	rows, err := a.owner.Query(t.Context(), `
-		select relation::regclass::text, mode, fastpath from pg_locks
+		select relation::regclass::text, mode, fastpath or mode in ('AccessShareLock', 'RowShareLock', 'RowExclusiveLock') and exists (
+			select from pg_locks as other
+			where other.pid <> $1 and other.locktype = 'relation' and other.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+		)
+		from pg_locks
 		where pid = $1 and locktype = 'relation' order by 1`, tx.Conn().PgConn().PID())
 	if err != nil {
 		t.Fatal(err)
