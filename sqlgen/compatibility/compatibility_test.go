@@ -102,6 +102,11 @@ func TestSchemas(t *testing.T) {
 			new: []string{"model Customer {\n", "model Customer {\n  conditions { ada = customer.name == \"Bea\" }\n", "getCustomer(id)", "getCustomer(id) { @permission(expression: customer.ada) }"}, want: `
 			widening | getCustomer: anonymous, authenticated | with the rule: customer.ada, where Customer.ada = customer.name == "Bea"
 			breaking | getCustomer: anonymous, authenticated | without the rule: customer.ada, where Customer.ada = customer.name == "Ada"`},
+		{name: "what a condition stands for that another one is",
+			old: []string{"model Customer {\n", "model Customer {\n  conditions {\n    ours = customer.ada\n    ada = customer.name == \"Ada\"\n  }\n", "getCustomer(id)", "getCustomer(id) { @permission(expression: customer.ours) }"},
+			new: []string{"model Customer {\n", "model Customer {\n  conditions {\n    ours = customer.ada\n    ada = customer.name == \"Bea\"\n  }\n", "getCustomer(id)", "getCustomer(id) { @permission(expression: customer.ours) }"}, want: `
+			widening | getCustomer: anonymous, authenticated | with the rule: customer.ours, where Customer.ours = customer.ada and Customer.ada = customer.name == "Bea"
+			breaking | getCustomer: anonymous, authenticated | without the rule: customer.ours, where Customer.ours = customer.ada and Customer.ada = customer.name == "Ada"`},
 		{name: "a condition named", old: []string{"getCustomer(id)", "getCustomer(id) { @permission(expression: customer.name == \"Ada\") }"},
 			new: []string{"model Customer {\n", "model Customer {\n  conditions { ada = customer.name == \"Ada\" }\n", "getCustomer(id)", "getCustomer(id) { @permission(expression: customer.ada) }"}, want: `
 			widening | getCustomer: anonymous, authenticated | with the rule: customer.ada, where Customer.ada = customer.name == "Ada"

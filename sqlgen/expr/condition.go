@@ -7,6 +7,7 @@ type Use struct {
 	Path      *syntax.Path // as written there
 	Model     string       // that has the condition
 	Condition string       // its name
+	Within    *Use         // the condition that it is, if it is nothing but another; else nil
 }
 
 // UseOf returns the use of a condition that a node stands for, nil if it stands for none.
@@ -18,7 +19,7 @@ func (b *base) named() *Use { return b.use }
 func UsesIn(n Node) []*Use {
 	var uses []*Use
 	Inspect(n, func(n Node) bool {
-		if u := UseOf(n); u != nil {
+		for u := UseOf(n); u != nil; u = u.Within {
 			uses = append(uses, u)
 		}
 		return true
@@ -34,7 +35,9 @@ func (c *checker) useCondition(p *syntax.Path, at *Path, condition Node) Node {
 			id, _ := c.scope.Field(own.typ.Name, "id")
 			steps = append(steps, id)
 		}
-		return newPath(Path{Root: at.Root, Steps: steps}, Type{Kind: Model, Name: own.typ.Name}, own.span)
+		read := newPath(Path{Root: at.Root, Steps: steps}, Type{Kind: Model, Name: own.typ.Name}, own.span)
+		read.use = own.use
+		return read
 	})
 	for _, read := range Paths(over) {
 		switch {
@@ -48,7 +51,7 @@ func (c *checker) useCondition(p *syntax.Path, at *Path, condition Node) Node {
 			return nil
 		}
 	}
-	return withUse(over, &Use{Path: p, Model: at.typ.Name, Condition: p.Steps[len(p.Steps)-1].Name})
+	return withUse(over, &Use{Path: p, Model: at.typ.Name, Condition: p.Steps[len(p.Steps)-1].Name, Within: UseOf(over)})
 }
 
 // valuePath resolves a path where a value is needed, which a condition is not.
