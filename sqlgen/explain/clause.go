@@ -67,7 +67,7 @@ func (c *call) judge(r *model.Rule, f facts) Rule {
 
 // clauses appends an expression and its clauses with their values.
 func (c *call) clauses(list *[]Clause, n expr.Node, f facts, depth int) {
-	if u := expr.UseOf(n); u != nil {
+	for u := expr.UseOf(n); u != nil; u = u.Within {
 		use := Clause{Text: syntax.SourceOf(u.Path.Span()), Place: placeOf(u.Path.Span()), Depth: depth, Value: f.truth(n), Operands: []Operand{}}
 		if !c.request.Conditions {
 			use.Operands = operands(n, f)
