@@ -334,7 +334,8 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 		refused = InvalidRequest("the password is shorter than %d characters", g.options.MinPasswordLength)
 	}
 	if known.IdentityID == "" && mayCreate {
-		response, err := g.signUp(ctx, attempt, password, client)
+		isMeant := parameters["create_if_not_exists"] != "" // a mistyped address gets no mail
+		response, err := g.signUp(ctx, attempt, password, isMeant, client)
 		if response != nil || err != nil {
 			return response, err
 		}
@@ -347,8 +348,9 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 	return g.signIn(ctx, attempt, known, password, raised, client, refused)
 }
 
-// signUp creates an identity. It returns nothing if the address is taken.
-func (g *Grants) signUp(ctx context.Context, attempt Attempt, password string, client Client) (*TokenResponse, error) {
+// signUp creates an identity, which is asked to prove its address if the sign-up is meant. It returns nothing if the
+// address is taken.
+func (g *Grants) signUp(ctx context.Context, attempt Attempt, password string, isMeant bool, client Client) (*TokenResponse, error) {
 	hash, err := g.passwords.Hash(ctx, password)
 	if err != nil {
 		return nil, err
@@ -358,7 +360,7 @@ func (g *Grants) signUp(ctx context.Context, attempt Attempt, password string, c
 		family = newFamily(g.options.RefreshTokenExpiry, client)
 	}
 	var mailed Mailed
-	if g.options.Verification.SendsMail() {
+	if isMeant && g.options.Verification.SendsMail() {
 		if mailed, err = g.accounts.verification(attempt.Account, client.Languages); err != nil {
 			return nil, err
 		}

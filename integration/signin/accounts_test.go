@@ -102,11 +102,17 @@ func (s *service) password(t *testing.T, email, password string) tokens {
 
 func (s *service) signUp(t *testing.T, email, password string) tokens {
 	t.Helper()
-	got := s.password(t, email, password)
+	got := s.grant(t, url.Values{"grant_type": {"password"}, "username": {email}, "password": {password}, "create_if_not_exists": {"true"}})
 	if got.status != http.StatusOK || !got.IdentityCreated {
 		t.Fatalf("sign up %s: got %+v", email, got)
 	}
 	return got
+}
+
+// countMails returns how many mails were asked for.
+func (s *service) countMails(t *testing.T) int {
+	t.Helper()
+	return value[int](t, s, `select count(*)::int from platform.task where kind = 'mail'`)
 }
 
 // read returns the subject, the text and the HTML of a mail.
@@ -298,6 +304,10 @@ func TestVerificationRequired(t *testing.T) {
 		if got.status != 400 || got.Error != "invalid_grant" || got.ErrorDescription != want || got.AccessToken != "" {
 			t.Fatalf("got %+v, want %s", got, want)
 		}
+	}
+	refuse("correct-canary", unproven) // makes the account, and is perhaps a mistyped address
+	if n := s.countMails(t); n != 0 {
+		t.Errorf("a sign-in without create_if_not_exists sends %d mails", n)
 	}
 	refuse("correct-canary", unproven)
 	m, token := await(t, mails, 0)
@@ -516,6 +526,24 @@ func TestAccessTokensEnd(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestMailOnlyIfMeant signs up with and without create_if_not_exists: without it, the address is perhaps mistyped.
+func TestMailOnlyIfMeant(t *testing.T) {
+	t.Parallel()
+	s, _ := withMail(t, options{settings: "  password: {verification: send}\n"})
+	mistyped := s.password(t, "mistyped@example.com", "correct-canary")
+	if !mistyped.IdentityCreated || s.countMails(t) != 0 {
+		t.Errorf("a sign-in got %+v and sends %d mails, want an account and none", mistyped, s.countMails(t))
+	}
+	s.must(t, mistyped.AccessToken, "requestEmailVerification", nil)
+	if n := s.countMails(t); n != 1 {
+		t.Errorf("%d mails after proof was asked for, want 1", n)
+	}
+	s.signUp(t, "meant@example.com", "correct-canary")
+	if n := s.countMails(t); n != 2 {
+		t.Errorf("%d mails after a sign-up that is meant, want 2", n)
 	}
 }
 
