@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,9 +23,10 @@ const (
 //
 // A refusal is an *InputError, a *ConflictError, a *Refusal or an *Error.
 type Accounts struct {
+	Templates func() (*mail.Templates, error) // of mails
+
 	store     AccountStore
 	passwords *Passwords
-	templates func() (*mail.Templates, error)
 	redirects redirects
 	seal      *seal
 	options   AccountOptions
@@ -137,7 +139,7 @@ func NewAccounts(store AccountStore, passwords *Passwords, templates func() (*ma
 		return nil, err
 	}
 	return &Accounts{
-		store: store, passwords: passwords, templates: templates,
+		store: store, passwords: passwords, Templates: templates,
 		redirects: redirects{options.RedirectURIs}, seal: own, options: options,
 	}, nil
 }
@@ -538,7 +540,7 @@ func (a *Accounts) write(name, email, target string, lifetime time.Duration, lan
 // close writes a mail and seals it: a reader of the database must not find the token of a
 // mail that waits to be sent.
 func (a *Accounts) close(name, languages string, data mail.Data) ([]byte, error) {
-	templates, err := a.templates()
+	templates, err := a.Templates()
 	if err != nil {
 		return nil, err
 	}
@@ -553,12 +555,26 @@ func (a *Accounts) close(name, languages string, data mail.Data) ([]byte, error)
 	return a.seal.close(text), nil
 }
 
-// Open returns a mail that waits to be sent. It is not ok if it was sealed under another
-// signing key.
-func (a *Accounts) Open(sealed []byte) (content mail.Content, ok bool) {
-	text, ok := a.seal.open(sealed)
-	if !ok {
-		return mail.Content{}, false
+// Open returns a mail of the queue: one of accounts, which is sealed, or one that code sends, of which the data is kept.
+// Its reader's languages are the member language of the data.
+func (a *Accounts) Open(name string, kept []byte) (content mail.Content, err error) {
+	if mail.IsOfAccounts(name) {
+		text, ok := a.seal.open(kept)
+		if !ok {
+			return mail.Content{}, errors.New("it was encrypted with another signing key")
+		}
+		return content, json.Unmarshal(text, &content)
 	}
-	return content, json.Unmarshal(text, &content) == nil
+	var data map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(kept))
+	decoder.UseNumber() // as they were written
+	if err := decoder.Decode(&data); err != nil {
+		return mail.Content{}, fmt.Errorf("read the data of the mail %s: %w", name, err)
+	}
+	templates, err := a.Templates()
+	if err != nil {
+		return mail.Content{}, err
+	}
+	languages, _ := data["language"].(string)
+	return templates.Write(name, languages, data)
 }

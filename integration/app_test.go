@@ -175,7 +175,7 @@ func serveWith(t *testing.T, db *pgtest.DB, dir, databaseURL string, how serving
 	if _, err := os.Stat(file); err != nil {
 		file = ""
 	}
-	settings, err := config.Load(config.Source{File: file, Env: append([]string{
+	settings, err := config.Load(config.Source{Dir: dir, File: file, Env: append([]string{
 		"STERNPOST_STORAGE_DIRECTORY=" + t.TempDir(),
 		"STERNPOST_MODE=development",
 		"STERNPOST_CORS_ORIGINS=https://app.example.com",

@@ -337,7 +337,7 @@ func (s *Server) build(installed answer.Release, m *release.Manifest) (r *served
 		r.apis[declared.Path] = exposed
 	}
 
-	faults = append(faults, s.subscriberFaults(m)...)
+	faults = append(append(faults, s.subscriberFaults(m)...), s.mailFaults(m)...)
 	for _, name := range s.config.MCP.APIs {
 		if !slices.ContainsFunc(m.APIs, func(a release.API) bool { return a.Name == name }) {
 			faults = append(faults, fmt.Sprintf("mcp.apis: there is no api %s", name))
@@ -500,4 +500,24 @@ func (s *Server) variable(name string) (value string, ok bool) {
 		}
 	}
 	return value, ok
+}
+
+// mailFaults says which mails of code this server cannot send.
+func (s *Server) mailFaults(m *release.Manifest) (faults []string) {
+	if len(m.Mails) == 0 {
+		return nil
+	}
+	templates, err := s.signIn.Accounts.Templates()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, name := range m.Mails {
+		if !templates.Has(name) {
+			faults = append(faults, fmt.Sprintf("code may send the mail %s: put mail/%[1]s.txt of the project beside sternpost.yaml", name))
+		}
+	}
+	if !s.config.HasMail() {
+		faults = append(faults, fmt.Sprintf("code may send mails (%s): set mail.smtp.host", strings.Join(m.Mails, ", ")))
+	}
+	return faults
 }

@@ -22,7 +22,7 @@ import (
 // runOnce runs a server that is expected to refuse to serve, and returns its error.
 func runOnce(t *testing.T, databaseURL string) error {
 	t.Helper()
-	s, err := New(testConfig(databaseURL, func(c *config.Config) { c.Environ = []string{"EMPTY=", "BLANK="} }), Options{Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})
+	s, err := New(testConfig(databaseURL, func(c *config.Config) { c.Mode, c.Environ = config.Production, []string{"EMPTY=", "BLANK="} }), Options{Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +99,10 @@ func TestRefusalToServe(t *testing.T) {
 			m.Actions[0].Result = "Note"
 			m.Schemas = append(m.Schemas, release.Schema{Name: "Note", JSON: []byte(`{"properties":{"f":{"$ref":"#/components/schemas/File"}}}`)})
 		}, want: "action getNote: storage.s3.bucket is required to store files: set it in sternpost.yaml, or STERNPOST_STORAGE_S3_BUCKET in the environment"},
+		{name: "a webhook without address", change: func(m *release.Manifest) { m.Subscribers = []release.Subscriber{{Name: "tellShop"}} },
+			want: "subscriber tellShop has no code, so it is a webhook, and has no address: set subscribers.tellShop.url"},
+		{name: "mails of code", change: func(m *release.Manifest) { m.Mails = []string{"reminder"} },
+			want: "code may send the mail reminder: put mail/reminder.txt of the project beside sternpost.yaml\n  code may send mails (reminder): set mail.smtp.host"},
 		{name: "several with files, without storage", change: func(m *release.Manifest) {
 			m.Actions[0].Result, m.Actions[1].Result = "Note", "Note"
 			m.Schemas = append(m.Schemas, release.Schema{Name: "Note", JSON: []byte(`{"properties":{"f":{"$ref":"#/components/schemas/File"}}}`)})

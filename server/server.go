@@ -235,7 +235,7 @@ func (s *Server) newQueues(sender mailroom.Sender) (err error) {
 		}
 	}
 	s.mails = queue.New(options, mailroom.Kind(mailroom.Options{
-		Sender: sender, Open: s.signIn.Accounts.Open, IsKept: s.config.Mode == config.Development, Registry: s.telemetry.Registry, Log: s.log,
+		Sender: sender, Open: s.signIn.Accounts.Open, PerAddress: s.config.MailsPerAddress, IsKept: s.config.Mode == config.Development, Registry: s.telemetry.Registry, Log: s.log,
 	}))
 	s.queues = append(s.queues, s.mails)
 	return nil

@@ -3,6 +3,7 @@ package sql_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sql"
@@ -87,6 +88,46 @@ func TestTaskOrder(t *testing.T) {
 		if got := take(step.kind); got != step.want {
 			t.Errorf("%s: got %q, want %q", step.does, got, step.want)
 		}
+	}
+}
+
+// TestMailsSent counts what code has sent to a recipient within a day: what another server takes at the same time
+// counts, and what failed, is older or is of an account does not.
+func TestMailsSent(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	owner, other := db.Owner(t), db.Owner(t)
+	const take = `select string_agg(task->>'sent', ' ') from json_array_elements(platform.task_take('mail', null, '1 minute', null, 1)) as task`
+	exec(t, owner, `insert into platform.mail_template (name) values ('visit')`)
+	exec(t, owner, `insert into platform.task (kind, name, key, done_at, failed_at) values
+		('mail', 'visit', 'ada', now() - interval '2 days', null), ('mail', 'visit', 'ada', null, now()), ('mail', 'verifyEmail', 'ada', now(), null),
+		('mail', 'visit', 'bo', now(), null), ('mail', 'visit', 'ada', now(), null), ('mail', 'visit', 'ada', null, null), ('mail', 'visit', 'ada', null, null)`)
+	tx, err := owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first string
+	if err := tx.QueryRow(t.Context(), take).Scan(&first); err != nil {
+		t.Fatal(err)
+	}
+	second := make(chan string)
+	go func() {
+		var sent string
+		if err := other.QueryRow(t.Context(), take).Scan(&sent); err != nil {
+			sent = err.Error()
+		}
+		second <- sent
+	}()
+	select {
+	case <-second:
+		t.Fatal("the second taker has not waited for the first")
+	case <-time.After(300 * time.Millisecond):
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-second; first != "1" || got != "2" {
+		t.Errorf("got %s, %s; want 1, 2", first, got)
 	}
 }
 

@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
+	"github.com/sternpost/sternpost/auth/mail"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -20,6 +22,7 @@ type Project struct {
 	Files     []*syntax.Source // schema files, by name
 	Config    *syntax.Source   // nil means the project has none
 	Functions []*syntax.Source // files of custom code, by name, which is the order in which they run
+	Mails     []string         // those that code may send, which have templates: by name
 }
 
 // CheckDir returns an error unless the folder exists.
@@ -37,8 +40,8 @@ func CheckDir(dir string) error {
 }
 
 // ReadProject reads the project in a folder: the *.stern and *.keel files there
-// and in its folder schemas, sternpost.yaml, and functions/*.sql. A folder without
-// schema files is a project without schema, which is for Compile to report.
+// and in its folder schemas, sternpost.yaml, functions/*.sql, and the names of mail/*.txt. A
+// folder without schema files is a project without schema, which is for Compile to report.
 func ReadProject(dir string) (*Project, error) {
 	if err := CheckDir(dir); err != nil {
 		return nil, fmt.Errorf("read project: %w", err)
@@ -67,6 +70,16 @@ func ReadProject(dir string) (*Project, error) {
 	if p.Functions, err = readFiles(root, "functions/*.sql"); err != nil {
 		return nil, fmt.Errorf("read custom code: %w", err)
 	}
+	templates, err := fs.Glob(root, "mail/*.txt")
+	if err != nil {
+		return nil, fmt.Errorf("read the templates of mails: %w", err)
+	}
+	for _, file := range templates {
+		if name := mail.NameOf(path.Base(file)); name != "" && !mail.IsOfAccounts(name) && !slices.Contains(p.Mails, name) {
+			p.Mails = append(p.Mails, name)
+		}
+	}
+	slices.Sort(p.Mails)
 	return p, nil
 }
 
@@ -97,6 +110,8 @@ func IsInput(name string) bool {
 		return base == ConfigName && dir == "" || strings.HasSuffix(base, ".stern") || strings.HasSuffix(base, ".keel")
 	case "functions/":
 		return strings.HasSuffix(base, ".sql")
+	case "mail/":
+		return strings.HasSuffix(base, ".txt")
 	}
 	return false
 }

@@ -48,6 +48,7 @@ func Compile(p *Project) (*Compiled, syntax.Errors) {
 	}
 	db, m := lower.Schema(checked, p.source()) // schema → tables, policies, functions; cannot fail
 	db.Code = p.code()                         // custom code → as it is
+	m.Mails = p.Mails                          // mails that the code may send → their names
 	parallel.Do(
 		func() { emit.Render(db) },               // policies, triggers, functions and code → their texts
 		func() { manifest.Complete(m, checked) }, // schema → requests, answers and rules, as clients are told of them

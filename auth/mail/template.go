@@ -1,13 +1,13 @@
 package mail
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
 	html "html/template"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -26,10 +26,13 @@ const (
 	EmailChanged  = "emailChanged"  // informs the former address of the identity
 )
 
-// names lists the mails.
+// names lists the mails of accounts.
 var names = []string{ResetPassword, VerifyEmail, ChangeEmail, EmailChanged}
 
-// Data is what a template can show.
+// IsOfAccounts tells whether a mail is one of accounts. All others are sent by the code of a project.
+func IsOfAccounts(name string) bool { return slices.Contains(names, name) }
+
+// Data is what the template of a mail of accounts can show.
 type Data struct {
 	Link  string // the target of the mail; empty for EmailChanged
 	Email string // the address in question; the new one for EmailChanged
@@ -60,12 +63,12 @@ type versions struct {
 
 // parts are the templates of one mail in one language.
 type parts struct {
-	text *text.Template
-	html *html.Template // nil means none
+	subject, text *text.Template // of one file
+	html          *html.Template // nil means none
 }
 
-// ReadTemplates reads the templates of a project from a folder, each a file <name>[.<language>].(txt|html).
-// They replace the templates of Sternpost; folder may be nil for none. It fails, with all reasons, each a
+// ReadTemplates reads the templates of a project from a folder, each a file <name>[.<language>].(txt|html). Those of
+// accounts replace the templates of Sternpost; folder may be nil for none. It fails, with all reasons, each a
 // FileError, on a file that is not a template, and on a template that does not work.
 func ReadTemplates(folder fs.FS) (*Templates, error) {
 	own, err := fs.Sub(builtIn, "templates")
@@ -84,13 +87,15 @@ func ReadTemplates(folder fs.FS) (*Templates, error) {
 	}
 
 	t := &Templates{mails: map[string]*versions{}}
-	for _, name := range names {
+	for _, name := range slices.Concat(names, slices.Collect(maps.Keys(replaced))) {
 		v := &versions{tags: []language.Tag{language.English}, parts: []*parts{found[name][""]}}
 		if p := replaced[name][""]; p != nil {
 			v.tags[0], v.parts[0] = language.Und, p
 		}
-		for _, tag := range sortedTags(replaced[name]) {
-			v.tags, v.parts = append(v.tags, language.MustParse(tag)), append(v.parts, replaced[name][tag])
+		for _, tag := range slices.Sorted(maps.Keys(replaced[name])) {
+			if tag != "" {
+				v.tags, v.parts = append(v.tags, language.MustParse(tag)), append(v.parts, replaced[name][tag])
+			}
 		}
 		v.matcher = language.NewMatcher(v.tags)
 		t.mails[name] = v
@@ -98,19 +103,19 @@ func ReadTemplates(folder fs.FS) (*Templates, error) {
 	return t, nil
 }
 
-func sortedTags(byLanguage map[string]*parts) []string {
-	var tags []string
-	for tag := range byLanguage {
-		if tag != "" {
-			tags = append(tags, tag)
-		}
-	}
-	slices.Sort(tags)
-	return tags
-}
+// Has tells whether there are templates of a mail.
+func (t *Templates) Has(name string) bool { return t.mails[name] != nil }
 
 // isTemplate finds name, language and kind in the name of a file.
-var isTemplate = regexp.MustCompile(`^(` + strings.Join(names, "|") + `)(?:\.([A-Za-z0-9-]+))?\.(txt|html)$`)
+var isTemplate = regexp.MustCompile(`^([a-z][A-Za-z0-9]*)(?:\.([A-Za-z0-9-]+))?\.(txt|html)$`)
+
+// NameOf returns the name of the mail whose text is in a file of that name; empty if it is not such a file.
+func NameOf(file string) string {
+	if match := isTemplate.FindStringSubmatch(file); match != nil && match[3] == "txt" {
+		return match[1]
+	}
+	return ""
+}
 
 // readFolder reads the templates of a folder, by name and language. It skips files that
 // begin with a dot.
@@ -132,11 +137,14 @@ func readFolder(folder fs.FS) (map[string]map[string]*parts, error) {
 			problems = append(problems, &FileError{path.Join("mail", e.Name()), err})
 		}
 	}
-	for _, name := range names {
-		for tag, p := range found[name] {
-			if p.text == nil && p.html != nil {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		for _, tag := range slices.Sorted(maps.Keys(found[name])) {
+			if p := found[name][tag]; p.text == nil && p.html != nil {
 				problems = append(problems, &FileError{path.Join("mail", fileName(name, tag, "html")),
 					fmt.Errorf("the file %s, which has the subject, is missing", fileName(name, tag, "txt"))})
+			} else if found[name][""] == nil && !IsOfAccounts(name) {
+				problems = append(problems, &FileError{path.Join("mail", fileName(name, tag, "txt")),
+					fmt.Errorf("the file %s, for readers of all other languages, is missing", fileName(name, "", "txt"))})
 			}
 		}
 	}
@@ -179,7 +187,7 @@ func fileName(name, tag, kind string) string {
 func readTemplate(folder fs.FS, file string, found map[string]map[string]*parts) error {
 	match := isTemplate.FindStringSubmatch(file)
 	if match == nil {
-		return fmt.Errorf("must be named <name>[.<language>].txt or .html, where name is one of %s", strings.Join(names, ", "))
+		return fmt.Errorf("must be named <name>[.<language>].txt or .html, where name is in lower camel case")
 	}
 	name, tag := match[1], match[2]
 	if tag != "" {
@@ -199,24 +207,60 @@ func readTemplate(folder fs.FS, file string, found map[string]map[string]*parts)
 		p = &parts{}
 		found[name][tag] = p
 	}
-	sample := Data{Link: "https://example.com/?token=t", Email: "ada@example.com"}
 	if match[3] == "html" {
-		if p.html, err = html.New(file).Parse(string(source)); err != nil {
-			return err
-		}
-		return p.html.Execute(io.Discard, sample)
+		p.html, err = html.New(file).Option("missingkey=error").Parse(string(source))
+	} else {
+		err = p.readText(file, string(source))
 	}
-	if p.text, err = text.New(file).Parse(string(source)); err != nil {
+	if err != nil {
 		return err
 	}
-	_, err = (&parts{text: p.text}).write(sample)
+	return p.try(name)
+}
+
+// readText reads the file of subject and text. They are templates of their own, so that no value makes a part of the
+// subject the text.
+func (p *parts) readText(file, source string) (err error) {
+	first, rest, _ := strings.Cut(strings.ReplaceAll(source, "\r\n", "\n"), "\n")
+	subject, ok := strings.CutPrefix(first, "Subject: ")
+	if !ok || strings.TrimSpace(subject) == "" || !strings.HasPrefix(rest, "\n") {
+		return errors.New(`the first line must be "Subject: " and the subject, and the second must be empty`)
+	}
+	if p.subject, err = text.New(file).Option("missingkey=error").Parse(subject); err != nil {
+		return err
+	}
+	p.text, err = text.New(file).Option("missingkey=error").Parse("\n" + rest) // with the lines of the file
+	return err
+}
+
+// try fills the templates that there are. What code will fill a template with is not known, so only the form of such a
+// template is tried.
+func (p *parts) try(name string) error {
+	isOfAccounts := IsOfAccounts(name)
+	var data any = Data{Link: "https://example.com/?token=t", Email: "ada@example.com"}
+	if !isOfAccounts {
+		data = map[string]any{}
+	}
+	if p.html != nil {
+		err := p.html.Execute(io.Discard, data)
+		if ofForm := (*html.Error)(nil); isOfAccounts || errors.As(err, &ofForm) {
+			return err
+		}
+	}
+	if p.text == nil || !isOfAccounts {
+		return nil
+	}
+	_, err := (&parts{subject: p.subject, text: p.text}).write(data)
 	return err
 }
 
 // Write writes a mail in the available language that its reader prefers. languages is a
 // header Accept-Language.
-func (t *Templates) Write(name, languages string, data Data) (Content, error) {
+func (t *Templates) Write(name, languages string, data any) (Content, error) {
 	v := t.mails[name]
+	if v == nil {
+		return Content{}, fmt.Errorf("there is no template mail/%s", fileName(name, "", "txt"))
+	}
 	wanted, _, err := language.ParseAcceptLanguage(languages)
 	if err != nil {
 		wanted = nil // it is only a preference
@@ -232,24 +276,18 @@ func (t *Templates) Write(name, languages string, data Data) (Content, error) {
 	return content, nil
 }
 
-// write fills the templates. The first line of the text is the subject.
-func (p *parts) write(data Data) (Content, error) {
-	var b bytes.Buffer
-	if err := p.text.Execute(&b, data); err != nil {
+// write fills the templates. The subject becomes one line.
+func (p *parts) write(data any) (c Content, err error) {
+	var subject, body, page strings.Builder
+	if err := errors.Join(p.subject.Execute(&subject, data), p.text.Execute(&body, data)); err != nil {
 		return Content{}, err
 	}
-	first, rest, _ := strings.Cut(strings.ReplaceAll(b.String(), "\r\n", "\n"), "\n")
-	subject, ok := strings.CutPrefix(first, "Subject: ")
-	if !ok || strings.TrimSpace(subject) == "" || !strings.HasPrefix(rest, "\n") {
-		return Content{}, errors.New(`the first line must be "Subject: " and the subject, and the second must be empty`)
-	}
-	c := Content{Subject: strings.TrimSpace(subject), Text: strings.TrimPrefix(rest, "\n")}
 	if p.html != nil {
-		b.Reset()
-		if err := p.html.Execute(&b, data); err != nil {
-			return Content{}, err
-		}
-		c.HTML = b.String()
+		err = p.html.Execute(&page, data)
 	}
-	return c, nil
+	c = Content{strings.Join(strings.Fields(subject.String()), " "), strings.TrimPrefix(body.String(), "\n\n"), page.String()}
+	if err == nil && c.Subject == "" {
+		err = errors.New("the subject is empty")
+	}
+	return c, err
 }

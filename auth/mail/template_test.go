@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -87,12 +88,58 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
+// TestOfCode writes mails of which code says the data: no value makes a header, or a part of the subject the text.
+func TestOfCode(t *testing.T) {
+	t.Parallel()
+	templates, err := ReadTemplates(fstest.MapFS{
+		"visit.txt":    {Data: []byte("Subject: Your visit, {{.name}}\n\nRoom {{.room}}.{{with .note}} {{.}}{{end}}\n")},
+		"visit.html":   {Data: []byte("<p>{{.name}}")},
+		"visit.de.txt": {Data: []byte("Subject: Ihr Termin\n\nRaum {{.room}}")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !templates.Has("visit") || templates.Has("visits") || !templates.Has(VerifyEmail) {
+		t.Error("the templates are not those of the folder and of accounts")
+	}
+	for _, test := range []struct {
+		languages      string
+		data           map[string]any
+		want, mistakes string
+	}{
+		{"", map[string]any{"name": "Ada", "room": json.Number("12345678"), "note": nil}, "Your visit, Ada|Room 12345678.\n|<p>Ada", ""},
+		{"de-AT", map[string]any{"room": "1"}, "Ihr Termin|Raum 1|", ""},
+		{"fr", map[string]any{"name": "<b>\r\nBcc: eve@example.com\n\nPay \u2028 me", "room": "1", "note": "\n.\nx"}, "Your visit, <b> Bcc: eve@example.com Pay me|Room 1. \n.\nx\n|<p>&lt;b&gt;\r\nBcc: eve@example.com\n\nPay \u2028 me", ""},
+		{"", map[string]any{"name": "Ada", "note": nil}, "", `no entry for key "room"`},
+		{"", map[string]any{"name": "{{.room}}", "room": "1", "note": nil}, "Your visit, {{.room}}|Room 1.\n|<p>{{.room}}", ""},
+	} {
+		got, err := templates.Write("visit", test.languages, test.data)
+		if err != nil || test.mistakes != "" {
+			if err == nil || test.mistakes == "" || !strings.Contains(err.Error(), test.mistakes) {
+				t.Errorf("%v: got %v, want %q", test.data, err, test.mistakes)
+			}
+			continue
+		}
+		if got := strings.Join([]string{got.Subject, got.Text, got.HTML}, "|"); got != test.want {
+			t.Errorf("%v: got %q, want %q", test.data, got, test.want)
+		}
+	}
+	if _, err := templates.Write("visits", "", nil); err == nil || err.Error() != "there is no template mail/visits.txt" {
+		t.Errorf("without template: got %v", err)
+	}
+}
+
 // TestBadTemplates refuses files that would be ignored, or fail when a mail is due.
 func TestBadTemplates(t *testing.T) {
 	t.Parallel()
 	const good = "Subject: s\n\nt"
 	for _, test := range []struct{ file, text, want string }{
-		{"welcome.txt", good, "mail/welcome.txt: must be named"},
+		{"Welcome.txt", good, "mail/Welcome.txt: must be named"},
+		{"welcome.de.txt", good, "mail/welcome.de.txt: the file welcome.txt, for readers of all other languages, is missing"},
+		{"welcome.txt", "Subject: {{.name}\n\nt", "mail/welcome.txt: template: welcome.txt:1:"},
+		{"welcome.txt", "Subject: s\n\nt\n{{nowhere}}", "mail/welcome.txt: template: welcome.txt:4:"},
+		{"welcome.html", "<p>", "the file welcome.txt, which has the subject, is missing"},
+		{"welcome.html", "<a href='{{if .x}}'>{{end}}", "mail/welcome.html: html/template:welcome.html:1"},
 		{"verifyEmail.md", good, "must be named"},
 		{"verifyEmail.de_.txt", good, "must be named"},
 		{"verifyEmail.zzzzzzzzzz.txt", good, `"zzzzzzzzzz" is not a language`},

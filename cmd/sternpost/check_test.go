@@ -13,7 +13,7 @@ func TestCheckMails(t *testing.T) {
 		"mail/verifyEmail.txt":    "Subject: Hello\n\nHello {{.Nobody}}\n",
 		"mail/verifyEmail.de.txt": "Subject: Hallo\n\nHallo {{if}}\n",
 		"mail/resetPassword.html": "<p>{{.Link}}</p>\n",
-		"mail/welcome.txt":        "Subject: Welcome\n\nHello\n",
+		"mail/Welcome.txt":        "Subject: Welcome\n\nHello\n",
 		"mail/changeEmail.txt":    "Subject: Sound\n\n{{.Link}}\n",
 	}
 	check := command{args: []string{"check", files(t, content)}}
@@ -23,7 +23,7 @@ func TestCheckMails(t *testing.T) {
 	}
 	for _, want := range []string{
 		"mail/verifyEmail.txt:3:1: template: verifyEmail.txt:3:8: executing", "mail/verifyEmail.de.txt:3:1: template: verifyEmail.de.txt:3: missing value for if",
-		"mail/resetPassword.html:1:1: the file resetPassword.txt, which has the subject, is missing", "mail/welcome.txt:1:1: must be named <name>[.<language>].txt or .html",
+		"mail/resetPassword.html:1:1: the file resetPassword.txt, which has the subject, is missing", "mail/Welcome.txt:1:1: must be named <name>[.<language>].txt or .html",
 	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("got\n%s\nwithout %s", stderr, want)
@@ -33,7 +33,7 @@ func TestCheckMails(t *testing.T) {
 	if stdout, _, code = check.run(t); code != exitInput || strings.Count(stdout, `"code": "BadTemplate"`) != 4 {
 		t.Errorf("as JSON: got exit %d\n%s", code, stdout)
 	}
-	for _, name := range []string{"mail/verifyEmail.txt", "mail/verifyEmail.de.txt", "mail/resetPassword.html", "mail/welcome.txt"} {
+	for _, name := range []string{"mail/verifyEmail.txt", "mail/verifyEmail.de.txt", "mail/resetPassword.html", "mail/Welcome.txt"} {
 		delete(content, name)
 	}
 	command{args: []string{"check", files(t, content)}}.expect(t, 0, "")

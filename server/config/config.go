@@ -92,6 +92,7 @@ type Config struct {
 	VerificationURL string            // the page that proves an address; empty means our own page
 	Mail            mail.Options      // without host no mail is sent
 	MailFolder      string            // of the project's templates; it may be missing
+	MailsPerAddress int               // that code sends, within a day
 
 	Jobs        Jobs
 	Subscribers []Subscriber // the webhooks

@@ -53,7 +53,7 @@ func TestConfigDefaults(t *testing.T) {
 		Changes:      Changes{Keep: 72 * time.Hour},
 		Storage:      Storage{Directory: ".sternpost/files", Reserve: 1 << 30, Check: true, DeleteDelay: time.Hour},
 		Name:         "config", // of the folder that this test runs in
-		Verification: auth.VerificationOff, Mail: mail.Options{TLS: mail.StartTLS, Port: 587}, MailFolder: "mail",
+		Verification: auth.VerificationOff, Mail: mail.Options{TLS: mail.StartTLS, Port: 587}, MailFolder: "mail", MailsPerAddress: 50,
 		Uploads: Uploads{URLExpiry: 15 * time.Minute, KeyExpiry: time.Hour, MaxOutstanding: 100, MaxOutstandingAnonymous: 20},
 	}
 	p := base

@@ -136,6 +136,7 @@ var settings = []setting[Config]{
 	{key: "mail.smtp.username", set: one(text, func(c *Config) *string { return &c.Mail.Username })},
 	{key: "mail.smtp.password", set: one(text, func(c *Config) *string { return &c.Mail.Password }), isSecret: true},
 	{key: "mail.smtp.tls", set: one(choice(mail.StartTLS, mail.ImplicitTLS, mail.NoTLS), func(c *Config) *mail.TLS { return &c.Mail.TLS }), production: "starttls", development: "starttls"},
+	{key: "mail.perAddress", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.MailsPerAddress }), production: "50", development: "50"},
 	{key: "environment", ofSchema: true},
 	{key: "secrets", ofSchema: true},
 	{key: "subscribers", isNamed: true, members: keysOf(subscriberMembers)},

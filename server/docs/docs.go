@@ -47,8 +47,8 @@ type Options struct {
 	DB     Database
 	Policy *request.Policy
 
-	// OpenMail returns a stored mail, which is sealed.
-	OpenMail func(sealed []byte) (content mail.Content, ok bool)
+	// OpenMail returns a stored mail of a name.
+	OpenMail func(name string, kept []byte) (mail.Content, error)
 
 	// Release returns the served release; nil if there is none.
 	Release func() (number int64, m *release.Manifest)

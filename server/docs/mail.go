@@ -62,7 +62,7 @@ func (s *Pages) mailPage(c *fiber.Ctx) error {
 		case m.Failure != "":
 			v.State = "not sent"
 		}
-		if content, ok := s.OpenMail(m.Content); ok {
+		if content, err := s.OpenMail(m.Name, m.Content); err == nil {
 			v.Subject, v.Text = content.Subject, pieces(content.Text)
 		}
 		views = append(views, v)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -26,11 +27,12 @@ type Sender interface {
 
 // Options configure a room.
 type Options struct {
-	Sender   Sender                                              // nil means that mails are kept and not sent
-	Open     func(sealed []byte) (content mail.Content, ok bool) // opens the mails in the queue
-	IsKept   bool                                                // the content of a sent mail is kept: for developers
-	Registry prometheus.Registerer                               // takes the metrics
-	Log      *slog.Logger
+	Sender     Sender                                               // nil means that mails are kept and not sent
+	Open       func(name string, kept []byte) (mail.Content, error) // opens the mails in the queue
+	PerAddress int                                                  // how many mails of code one address gets within a day
+	IsKept     bool                                                 // the content of a sent mail is kept: for developers
+	Registry   prometheus.Registerer                                // takes the metrics
+	Log        *slog.Logger
 }
 
 // room sends mails.
@@ -57,15 +59,18 @@ func (r *room) send(ctx context.Context, t *queue.Task) error {
 	if t.IsLate {
 		return &queue.GivenUp{Reason: "it was not sent in time"}
 	}
-	content, ok := r.Open(t.Content)
-	if !ok {
-		return &queue.GivenUp{Reason: "it was encrypted with another signing key"}
+	if !mail.IsOfAccounts(t.Name) && t.Sent >= r.PerAddress {
+		return &queue.GivenUp{Reason: fmt.Sprintf("the address has got %d mails within a day (mail.perAddress)", r.PerAddress)}
+	}
+	content, err := r.Open(t.Name, t.Content)
+	if err != nil {
+		return &queue.GivenUp{Reason: err.Error()}
 	}
 	if r.Sender == nil {
 		return nil
 	}
-	hash := sha256.Sum256(t.Content) // the same in every retry, and different for each mail
-	err := r.Sender.Send(ctx, base64.RawURLEncoding.EncodeToString(hash[:16]), t.Key, content)
+	hash := sha256.Sum256(fmt.Append(t.Content, t.ID)) // the same in every retry, and different for each mail
+	err = r.Sender.Send(ctx, base64.RawURLEncoding.EncodeToString(hash[:16]), t.Key, content)
 	if refused := (*mail.Refused)(nil); errors.As(err, &refused) {
 		return &queue.GivenUp{Reason: err.Error()}
 	}

@@ -24,22 +24,31 @@ func TestResults(t *testing.T) {
 		sender    Sender
 		isLate    bool
 		isSealed  bool // by a lost key
+		sent      int  // to the recipient, before
 		result    string
 		statement string
 	}{
-		{"a mail server takes it", senderOf(nil), false, false, "sent", "platform.task_done"},
-		{"there is no mail server", nil, false, false, "kept", "platform.task_done"},
-		{"the mail server does not answer", senderOf(errors.New("no answer")), false, false, "retried", "platform.task_failed"},
-		{"it is of no use any more", senderOf(nil), true, false, "failed", "platform.task_failed"},
-		{"nobody can open it", senderOf(nil), false, true, "failed", "platform.task_failed"},
+		{"a mail server takes it", senderOf(nil), false, false, 0, "sent", "platform.task_done"},
+		{"there is no mail server", nil, false, false, 0, "kept", "platform.task_done"},
+		{"the mail server does not answer", senderOf(errors.New("no answer")), false, false, 0, "retried", "platform.task_failed"},
+		{"it is of no use any more", senderOf(nil), true, false, 0, "failed", "platform.task_failed"},
+		{"nobody can open it", senderOf(nil), false, true, 0, "failed", "platform.task_failed"},
+		{"code sends its recipient the last one of a day", senderOf(nil), false, false, 49, "sent", "platform.task_done"},
+		{"code sends its recipient one more", senderOf(nil), false, false, 50, "failed", "platform.task_failed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			db := &oneMail{isLate: test.isLate}
+			db := &oneMail{isLate: test.isLate, sent: test.sent}
 			registry := prometheus.NewRegistry()
 			q := queue.New(queue.Options{DB: db, Process: func() *int32 { return nil }, Log: slog.New(slog.DiscardHandler)}, Kind(Options{
 				Sender: test.sender, Registry: registry, Log: slog.New(slog.DiscardHandler),
-				Open: func([]byte) (mail.Content, bool) { return mail.Content{}, !test.isSealed },
+				Open: func(string, []byte) (content mail.Content, err error) {
+					if test.isSealed {
+						err = errors.New("nobody can open it")
+					}
+					return content, err
+				},
+				PerAddress: 50,
 			}))
 			_ = q.Drain(t.Context())
 			if !strings.Contains(db.noted, test.statement+"(") {
@@ -70,6 +79,7 @@ func (o outcome) Send(context.Context, string, string, mail.Content) error { ret
 // oneMail returns a database with one due mail.
 type oneMail struct {
 	isLate, isTaken bool
+	sent            int
 	noted           string // the statement that says what became of it
 }
 
@@ -84,7 +94,7 @@ func (d *oneMail) QueryRow(statement string, arguments []any, into ...any) error
 	*into[0].(*string) = `[]`
 	if !d.isTaken {
 		d.isTaken = true
-		*into[0].(*string) = fmt.Sprintf(`[{"id": 1, "name": "x", "key": "x", "content": "c2VhbGVk", "attempts": 0, "isLate": %t}]`, d.isLate)
+		*into[0].(*string) = fmt.Sprintf(`[{"id": 1, "name": "x", "key": "x", "content": "c2VhbGVk", "attempts": 0, "isLate": %t, "sent": %d}]`, d.isLate, d.sent)
 	}
 	return nil
 }

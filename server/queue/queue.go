@@ -28,10 +28,11 @@ type Task struct {
 	ID       int64           `json:"id"`
 	Name     string          `json:"name"`    // the template of a mail, the subscriber of an event, the job of a run
 	Key      string          `json:"key"`     // the recipient of a mail, the key of a file, the record of an event
-	Content  []byte          `json:"content"` // of a mail, sealed
+	Content  []byte          `json:"content"` // of a mail
 	Payload  json.RawMessage `json:"payload"` // the event, or the inputs of a run
 	Attempts int             `json:"attempts"`
 	IsLate   bool            `json:"isLate"` // it is of no use any more
+	Sent     int             `json:"sent"`   // how many mails of code the recipient of a mail has got within a day
 }
 
 // Kind is what a server does with tasks of a kind.

@@ -1,10 +1,16 @@
--- Makes platform.job the jobs of a release, and platform.schedule their schedules. Not granted to any role: only the installation of a release uses it.
+-- Makes platform.job the jobs of a release, platform.schedule their schedules, and platform.mail_template the mails that
+-- code may send. Not granted to any role: only the installation of a release uses it.
 create or replace function platform.follow_jobs(manifest json) returns void
 language sql
 volatile
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
+  delete from platform.mail_template;
+
+  insert into platform.mail_template (name)
+  select json_array_elements_text(coalesce(manifest->'mails', '[]'));
+
   delete from platform.job;
 
   insert into platform.job (name, run)
@@ -29,4 +35,4 @@ as $$
   on conflict do nothing;
 $$;
 
-comment on function platform.follow_jobs(json) is 'Makes platform.job the jobs of a release.';
+comment on function platform.follow_jobs(json) is 'Makes platform.job the jobs of a release, and platform.mail_template its mails.';

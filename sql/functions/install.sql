@@ -180,6 +180,7 @@
 {{ template "events_tend.sql" . }}
 {{ template "mail_allowed.sql" . }}
 {{ template "mail_queue.sql" . }}
+{{ template "send_mail.sql" . }}
 {{ template "mail_list.sql" . }}
 {{ template "auth_end.sql" . }}
 {{ template "auth_sign_out.sql" . }}

@@ -3,7 +3,8 @@
 -- connection that the server keeps. Then the first server ended before it could note the result.
 --
 -- An event waits until the earlier events of its record and subscriber are done, and while its webhook is stopped. Runs
--- of a job with equal inputs follow each other: takers of a job take turns, so that each sees what the other took.
+-- of a job with equal inputs follow each other: takers of a job take turns, so that each sees what the other took. So do
+-- takers of mails: sent is how many that code sends its recipient has got within a day, or is about to get.
 create or replace function platform.task_take(kind text, name text, lease interval, holder integer, most integer) returns json
 language plpgsql
 volatile
@@ -13,8 +14,8 @@ as $$
 declare
   v_tasks json;
 begin
-  if kind = 'job' then
-    perform platform.take_turn('job', coalesce(name, ''));
+  if kind in ('job', 'mail') then
+    perform platform.take_turn(kind, coalesce(name, ''));
   end if;
 
   with taken as (
@@ -70,7 +71,19 @@ begin
       'content', encode(taken.content, 'base64'),
       'payload', taken.payload,
       'attempts', taken.attempts,
-      'isLate', coalesce(taken.ends_at < now(), false)
+      'isLate', coalesce(taken.ends_at < now(), false),
+      'sent', case when taken.kind = 'mail' then (
+        select count(*)
+        from platform.task as other
+        join platform.mail_template on mail_template.name = other.name
+        where other.kind = 'mail'
+          and other.key = taken.key
+          and (
+            other.done_at > now() - interval '1 day'
+            or (other.due_at > now() and other.started_at is not null and other.done_at is null and other.failed_at is null)
+          )
+          and other.id <> taken.id
+      ) end
     )
     order by taken.id
   )

@@ -39,6 +39,7 @@ type Manifest struct {
 	Jobs         []Job                 `json:"jobs,omitempty"`         // what runs by itself
 	Subscribers  []Subscriber          `json:"subscribers,omitempty"`  // who is told of events
 	Histories    []History             `json:"histories,omitempty"`    // what is kept of which models
+	Mails        []string              `json:"mails,omitempty"`        // those that code may send, by the names of their templates
 }
 
 // History is a table every version of whose rows is kept.

@@ -47,6 +47,7 @@ func (m *Manifest) Text() []byte {
 	add("jobs", len(m.Jobs), m.Jobs)
 	add("subscribers", len(m.Subscribers), m.Subscribers)
 	add("histories", len(m.Histories), m.Histories)
+	add("mails", len(m.Mails), m.Mails)
 	return []byte("{\n" + strings.Join(members, ",\n") + "\n}")
 }
 

@@ -32,7 +32,7 @@ func Project(ctx context.Context, dir string, also ...string) (<-chan struct{}, 
 		w.Close()
 		return nil, fmt.Errorf("watch %s: %w", dir, err)
 	}
-	folders := append([]string{"schemas", "functions"}, also...)
+	folders := append([]string{"schemas", "functions", "mail"}, also...)
 	for _, folder := range folders {
 		if err := w.Add(filepath.Join(dir, folder)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			w.Close()
