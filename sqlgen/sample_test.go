@@ -39,8 +39,20 @@ func manifestOf(t testing.TB, r *emit.Release) *release.Manifest {
 func callEverything(t *testing.T, db *pgtest.DB, m *release.Manifest) {
 	t.Helper()
 	conn := db.Superuser(t)
-	// Samples refer to rows that do not exist.
-	if _, err := conn.Exec(t.Context(), "set session_replication_role = replica; insert into app.identity (id) values ('me')"); err != nil {
+	// Samples refer to rows that do not exist. Without triggers, rows would lack their numbers.
+	if _, err := conn.Exec(t.Context(), `
+		do $$
+		declare
+			v_trigger record;
+		begin
+			for v_trigger in select tgname, tgrelid::regclass as called from pg_trigger where tgfoid = 'platform.tg_number'::regproc
+			loop
+				execute format('alter table %s enable always trigger %I', v_trigger.called, v_trigger.tgname);
+			end loop;
+		end;
+		$$;
+		set session_replication_role = replica;
+		insert into app.identity (id) values ('me')`); err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range m.Actions {

@@ -54,6 +54,8 @@
 {{ template "known_time_zones.sql" . }}
 {{ template "tg_touch.sql" . }}
 {{ template "tg_sign_out.sql" . }}
+{{ template "tg_number.sql" . }}
+{{ template "tg_drop_counters.sql" . }}
 {{ template "is_file.sql" . }}
 {{ template "is_file_array.sql" . }}
 {{ template "longest.sql" . }}

@@ -82,8 +82,8 @@ func attributeRules() []attributeRule {
 			"The value is computed from fields of this row and of related rows, and follows them. Paths through a to-many need an aggregate.",
 			"length Number @computed(COUNT(post.author.written))", "(null)"},
 			anyField(), false},
-		{Attribute{"sequence", `@sequence("INV-") or @sequence("INV-", 1000)`,
-			"The database sets the value: the prefix and the next number, with at least four digits. It is unique, and cannot be an input.",
+		{Attribute{"sequence", `@sequence("INV-"), @sequence("INV-", 1000) or @sequence("INV-", per: practice)`,
+			"The database sets the value: the prefix and the next number, with at least four digits. It is unique, and cannot be an input. With `per`, each row behind the to-one has numbers of its own, without gaps.",
 			"number Text @sequence(\"INV-\", 1000)", `("A")`},
 			anyField(), false},
 		{Attribute{"relation", "@relation(field)",
@@ -302,7 +302,7 @@ func isMeantAsLabel(arg *syntax.Arg) bool {
 		return false
 	}
 	switch arg.Target.Steps[0].Name {
-	case "expression", "roles", "actions", "jobs", "message", "field", "from", "fields", "where", "keep":
+	case "expression", "roles", "actions", "jobs", "message", "field", "from", "fields", "where", "keep", "per":
 		return true
 	}
 	return false

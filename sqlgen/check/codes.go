@@ -298,7 +298,7 @@ const (
 	BuiltInTimestamp syntax.Code = "BuiltInTimestamp"
 
 	// ComputedInput: a computed field, or one with a sequence, is an input of create or update, or a
-	// target of @set.
+	// target of @set; or an update changes the to-one that numbers count per.
 	//
 	//	model Order {
 	//	  fields { size Number  double Number @computed(order.size * 2) }
@@ -307,7 +307,8 @@ const (
 	ComputedInput syntax.Code = "ComputedInput"
 
 	// BadSequence: a field with @sequence is not a required Text, or has attributes beside it; the prefix
-	// has white space, or the first number is not a whole number from 0 on.
+	// has white space, the first number is not a whole number from 0 on, or per is not a required to-one
+	// of the model.
 	//
 	//	model Order { fields { number Text @sequence("ORD 7") } }
 	BadSequence syntax.Code = "BadSequence"

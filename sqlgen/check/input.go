@@ -220,6 +220,9 @@ func (c *checker) implicitInput(a *actionDecl, tree *syntax.Input, in *model.Inp
 		given := slices.IndexFunc(path, (*model.Field).IsGiven)
 		c.report(ComputedInput, tree.Path.Steps[given].Span(), givenInput(path[given]))
 		return false
+	case in.IsWrite && a.Kind == model.Update && path[0].NumberedPer() != nil:
+		c.report(ComputedInput, tree.Path.Steps[0].Span(), givenInput(path[0]))
+		return false
 	case in.IsWrite && (last.Name == "createdAt" || last.Name == "updatedAt"):
 		c.report(BuiltInTimestamp, lastSpan, builtInTimestamp(last.Name))
 		return false

@@ -230,6 +230,9 @@ func (c *checker) setTarget(a *actionDecl, target *syntax.Path) ([]*model.Field,
 	case key.field.IsGiven():
 		c.report(ComputedInput, span, givenInput(key.field))
 		return nil, key, false
+	case a.Kind == model.Update && key.field.NumberedPer() != nil:
+		c.report(ComputedInput, span, givenInput(key.field))
+		return nil, key, false
 	case slices.ContainsFunc(key.level, (*model.Field).IsGiven):
 		given := slices.IndexFunc(key.level, (*model.Field).IsGiven)
 		c.report(ComputedInput, target.Steps[given+1].Span(), givenInput(key.level[given]))

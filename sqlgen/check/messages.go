@@ -360,6 +360,9 @@ func computedSequence(name string) string {
 }
 
 func givenInput(f *model.Field) string {
+	if numbered := f.NumberedPer(); numbered != nil {
+		return fmt.Sprintf("%s is numbered per %s, so an update cannot change %s: its number counts there", numbered.Name, numbered.Sequence.Per.Name, numbered.Sequence.Per.Name)
+	}
 	if f.Sequence != nil {
 		return fmt.Sprintf("%s gets its value from its sequence: nothing else can set it", f.Name)
 	}
@@ -379,6 +382,10 @@ func sequenceNotAlone(f *model.Field, other string) string {
 		return fmt.Sprintf("%s is unique by its @sequence: remove @unique", f.Name)
 	}
 	return fmt.Sprintf("%s has a @sequence, which excludes @%s: remove one of the two", f.Name, other)
+}
+
+func sequencePer(f *model.Field) string {
+	return fmt.Sprintf("numbers count per row of a required to-one, and %s is not one that the model stores", f.Name)
 }
 
 func sequencePrefix() string {

@@ -54,6 +54,12 @@ func (c *checker) checkModelAttrs() {
 // compositeUnique reads a @unique([a, b]) of a model.
 func (c *checker) compositeUnique(m *modelDecl, a *syntax.Attribute) {
 	if fields := c.compositeFields(m, a); fields != nil {
+		for _, u := range m.Uniques {
+			last := u.Fields[len(u.Fields)-1]
+			if s := last.Sequence; s != nil && s.Per != nil && len(fields) == 2 && slices.Contains(columnsOf(fields), last.Column) && slices.Contains(columnsOf(fields), s.Per.Column) {
+				c.report(BadSequence, a.Name.Span(), sequenceNotAlone(last, "unique"))
+			}
+		}
 		m.Uniques = append(m.Uniques, &model.Unique{Fields: fields, Span: a.Span()})
 	} else {
 		c.badUniques = true

@@ -98,7 +98,10 @@ type (
 		Table  *pg.Table
 		Column *pg.Column
 	}
-	RenameSequence struct{ Old, New string }
+	RenameSequence struct {
+		Old, New  string
+		IsCounter bool // whether it counts per row
+	}
 	// RestartSequence sets the first number of a sequence; it does not give a number twice. AdvanceSequence moves a
 	// sequence to its first number and beyond the numbers that rows have, if it is behind.
 	RestartSequence struct {

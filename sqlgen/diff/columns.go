@@ -26,6 +26,16 @@ func (p *planner) alter() {
 				p.alterColumn(pr, o, n)
 			}
 		}
+		for _, n := range pr.new.Columns { // when it is known whose numbers they are
+			if n.Sequence == nil || n.Sequence.Per == "" {
+				continue
+			}
+			if o := pr.was(n.Name); o != nil {
+				p.number(pr, o, n, originOf(pr.new, n).String())
+			} else {
+				p.addNumbered(pr, n, originOf(pr.new, n).String())
+			}
+		}
 		p.dropColumns(pr)
 	}
 }
@@ -34,7 +44,7 @@ func (p *planner) alter() {
 // has to give it.
 func (p *planner) addColumns(pr *pair) {
 	for _, n := range pr.new.Columns {
-		if pr.was(n.Name) != nil || n.Generated != "" {
+		if pr.was(n.Name) != nil || n.Generated != "" || n.Sequence != nil && n.Sequence.Per != "" {
 			continue
 		}
 		reason := originOf(pr.new, n).String()
@@ -166,8 +176,8 @@ func (pr *pair) columnRenames(o *pg.Column) []Rename {
 // whether a value is required.
 func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
 	reason := originOf(pr.new, n).String()
-	had := defaultLeft(o, n)
-	if n.Sequence != nil && o.Sequence == nil {
+	had := pr.defaultLeft(o, n)
+	if n.Sequence != nil && !pr.keepsSequence(o, n) {
 		p.becomeNumbered(pr, o, n, reason)
 	}
 	if o.Type == n.Type && o.Opaque == n.Opaque {
@@ -182,6 +192,7 @@ func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
 		p.step(DropNotNull{pr.new, n}, pr.new, reason, AccessExclusive)
 	}
 	switch {
+	case n.Sequence != nil && n.Sequence.Per != "": // see alter
 	case n.Sequence != nil:
 		p.number(pr, o, n, reason)
 	case n.NotNull && !o.NotNull:

@@ -53,10 +53,10 @@ func (p *planner) renamedRelations() []relation {
 				follow(c.Name, n.Name)
 			}
 		}
-		for _, o := range pr.old.Numbered() {
-			if n := pr.new.Column(pr.columns[o.Name]); n != nil && n.Sequence != nil && n.Sequence.Name != o.Sequence.Name {
+		for _, o := range pr.old.Columns {
+			if n := pr.new.Column(pr.columns[o.Name]); pr.keepsSequence(o, n) && n.Sequence.Name != o.Sequence.Name {
 				from, to := o.Sequence.Name, n.Sequence.Name
-				list = append(list, relation{from, to, RenameSequence{from, to}, pr.new, pr.new.Origin.String() + ": follows what it is about"})
+				list = append(list, relation{from, to, RenameSequence{from, to, n.Sequence.Per != ""}, pr.new, pr.new.Origin.String() + ": follows what it is about"})
 			}
 		}
 		for _, i := range pr.old.Indexes {
@@ -109,8 +109,8 @@ func (p *planner) renameRelation(r relation, from, to string) {
 		p.step(RenameTable{&old, &new}, &old, r.reason, AccessExclusive)
 		return
 	}
-	if _, ok := r.change.(RenameSequence); ok {
-		p.step(RenameSequence{from, to}, r.table, r.reason, NoLock)
+	if s, ok := r.change.(RenameSequence); ok {
+		p.step(RenameSequence{from, to, s.IsCounter}, r.table, r.reason, NoLock)
 		return
 	}
 	p.step(RenameIndex{from, to}, r.table, r.reason, ShareUpdateExclusive)

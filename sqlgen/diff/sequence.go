@@ -1,6 +1,10 @@
 package diff
 
-import "github.com/sternpost/sternpost/sqlgen/pg"
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
 
 // A column with a sequence keeps its values, regardless of changes to its sequence:
 // rows without a value get the next numbers, and the sequence goes on behind all that it
@@ -13,23 +17,35 @@ func (p *planner) addNumbered(pr *pair, n *pg.Column, reason string) {
 	if n.Comment != "" {
 		p.step(CommentColumn{pr.new, n}, pr.new, reason, ShareUpdateExclusive)
 	}
-	p.step(CreateSequence{pr.new, n}, pr.new, reason, ShareRowExclusive)
-	p.step(AlterDefault{pr.new, n}, pr.new, reason, AccessExclusive)
+	if n.Sequence.Per == "" {
+		p.step(CreateSequence{pr.new, n}, pr.new, reason, ShareRowExclusive)
+		p.step(AlterDefault{pr.new, n}, pr.new, reason, AccessExclusive)
+	}
 	if given := p.backfill(pr.new.Name, n.Name); given != nil {
 		p.step(UpdateRows{pr.new, n, given.Expression(), ""}, pr.new, reason+": backfill", RowExclusive, MayFail, Long).Given = given
 		p.advance(pr, n, reason)
 	}
 	if rows != 0 {
-		p.step(NumberRows{pr.new, n}, pr.new, reason+": rows are numbered as they were made", RowExclusive, Long).Rows = rows
+		p.numberRows(pr, n, reason+": rows are numbered as they were made", rows)
 	}
 	p.require(pr, n, reason)
 }
 
-// becomeNumbered makes the sequence of an existing column without one. Values that the sequence could not have given
-// stay only if the user allows it.
+// numberRows numbers rows without a value. Their numbers follow those that other rows have.
+func (p *planner) numberRows(pr *pair, n *pg.Column, reason string, rows int64) {
+	p.step(NumberRows{pr.new, n}, pr.new, reason, RowExclusive, Long).Rows = rows
+	if n.Sequence.Per != "" {
+		p.advance(pr, n, originOf(pr.new, n).String())
+	}
+}
+
+// becomeNumbered makes the sequence of an existing column without one, or with one that counts otherwise. Values that
+// the sequence could not have given stay if another one gave them, or the user allows it.
 func (p *planner) becomeNumbered(pr *pair, o, n *pg.Column, reason string) {
-	p.step(CreateSequence{pr.new, n}, pr.new, reason, ShareRowExclusive)
-	if p.backfill(pr.new.Name, n.Name) != nil {
+	if n.Sequence.Per == "" {
+		p.step(CreateSequence{pr.new, n}, pr.new, reason, ShareRowExclusive)
+	}
+	if o.Sequence != nil || p.backfill(pr.new.Name, n.Name) != nil {
 		return
 	}
 	text := "(" + ConversionOf(o, n).using(pg.Ident(o.Name)) + ")"
@@ -49,11 +65,12 @@ func (p *planner) becomeNumbered(pr *pair, o, n *pg.Column, reason string) {
 // number handles the values of a column that has a sequence now. Its default is the new one already; under that lock no
 // other transaction adds rows.
 func (p *planner) number(pr *pair, o, n *pg.Column, reason string) {
-	if o.Sequence != nil {
-		if o.Sequence.First != n.Sequence.First {
+	if pr.keepsSequence(o, n) {
+		restarts := o.Sequence.First != n.Sequence.First && n.Sequence.Per == "" // a counter asks its trigger for it
+		if restarts {
 			p.step(RestartSequence{pr.new, n}, pr.new, reason, NoLock)
 		}
-		if o.Sequence.First != n.Sequence.First || o.Sequence.Prefix != n.Sequence.Prefix {
+		if restarts || o.Sequence.Prefix != n.Sequence.Prefix {
 			p.advance(pr, n, reason)
 		}
 		return
@@ -67,7 +84,7 @@ func (p *planner) number(pr *pair, o, n *pg.Column, reason string) {
 		return
 	}
 	if rows := p.rows(pr.old.Name, pg.Ident(o.Name)+" is null"); rows != 0 {
-		p.step(NumberRows{pr.new, n}, pr.new, reason+": rows without a number are numbered as they were made", RowExclusive, Long).Rows = rows
+		p.numberRows(pr, n, reason+": rows without a number are numbered as they were made", rows)
 	}
 	p.require(pr, n, reason)
 }
@@ -78,11 +95,11 @@ func (p *planner) advance(pr *pair, n *pg.Column, reason string) {
 }
 
 // defaultLeft is the default that a column has once tables and sequences have their new names.
-func defaultLeft(o, n *pg.Column) string {
+func (pr *pair) defaultLeft(o, n *pg.Column) string {
 	switch {
 	case o.Sequence == nil:
 		return o.Default
-	case n.Sequence == nil:
+	case !pr.keepsSequence(o, n):
 		return "" // it was dropped with the sequence
 	case n.Sequence.Prefix == o.Sequence.Prefix:
 		return n.Default // it follows the sequence through renames
@@ -90,10 +107,18 @@ func defaultLeft(o, n *pg.Column) string {
 	return o.Default
 }
 
+// keepsSequence tells whether a column's sequence goes on: it has one still, which counts by the same rows.
+func (pr *pair) keepsSequence(o, n *pg.Column) bool {
+	if n == nil || o.Sequence == nil || n.Sequence == nil {
+		return false
+	}
+	return pr.columns[o.Sequence.Per] == n.Sequence.Per && (o.Sequence.Per == "") == (n.Sequence.Per == "")
+}
+
 // dropSequences drops the sequences that columns no longer have. The numbers given stay if the column does.
 func (p *planner) dropSequences(pr *pair) {
-	for _, o := range pr.old.Numbered() {
-		if n := pr.new.Column(pr.columns[o.Name]); n == nil || n.Sequence == nil {
+	for _, o := range pr.old.Columns {
+		if o.Sequence != nil && !pr.keepsSequence(o, pr.new.Column(pr.columns[o.Name])) {
 			p.step(DropSequence{pr.old, o}, pr.old, pr.gone("the sequence of "+fieldOf(o)), AccessExclusive)
 		}
 	}
@@ -102,11 +127,11 @@ func (p *planner) dropSequences(pr *pair) {
 // isNewlyNumbered tells whether a new column has a sequence that it did not have before.
 func (pr *pair) isNewlyNumbered(n *pg.Column) bool {
 	o := pr.was(n.Name)
-	return o == nil || o.Sequence == nil
+	return o == nil || !pr.keepsSequence(o, n)
 }
 
-// isNumbered tells whether a new column holds only numbers of its own sequence.
-func (p *planner) isNumbered(pr *pair, column string) bool {
-	given := p.backfill(pr.new.Name, column) != nil
-	return pr.was(column) == nil && pr.new.Column(column).Sequence != nil && !given
+// isNumbered tells whether a new column of a key holds only numbers of its own sequence, which are unique in the key.
+func (p *planner) isNumbered(pr *pair, column string, key []string) bool {
+	s := pr.new.Column(column).Sequence
+	return pr.was(column) == nil && s != nil && (s.Per == "" || slices.Contains(key, s.Per)) && p.backfill(pr.new.Name, column) == nil
 }

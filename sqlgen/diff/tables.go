@@ -196,6 +196,11 @@ func (p *planner) dropTables() {
 			p.dropsFiles = p.dropsFiles || countsFiles(o)
 		}
 		gone = append(gone, s)
+		for _, c := range o.Columns {
+			if c.Sequence != nil && c.Sequence.Per != "" {
+				p.step(DropSequence{o, c}, o, pr.gone(""), NoLock)
+			}
+		}
 		for _, r := range o.References {
 			p.step(DropConstraint{o, r.Name}, o, pr.gone(""), AccessExclusive)
 		}
@@ -374,7 +379,7 @@ func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
 		}) {
 			return nil // it holds null in every row
 		}
-		if c.Kind == pg.Unique && len(c.Columns) == 1 && p.isNumbered(pr, c.Columns[0]) {
+		if c.Kind == pg.Unique && slices.ContainsFunc(c.Columns, func(name string) bool { return p.isNumbered(pr, name, c.Columns) }) {
 			return nil // its values are those of a sequence
 		}
 		if p.options.Concurrent && slices.ContainsFunc(c.Columns, func(name string) bool { return p.backfill(pr.new.Name, name) != nil }) {
@@ -383,9 +388,10 @@ func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
 		return []Hazard{MayFail}
 	}
 	if c.Kind == pg.Unique && slices.ContainsFunc(pr.old.Constraints, func(o *pg.Constraint) bool {
-		return o.Kind == pg.Unique && o.Where == "" && slices.Equal(o.Columns, was)
+		isBeyond := func(column string) bool { return !slices.Contains(was, column) }
+		return o.Kind == pg.Unique && o.Where == "" && !slices.ContainsFunc(o.Columns, isBeyond)
 	}) {
-		return nil // the same key has bound all rows
+		return nil // the same key, or a part of it, has bound all rows
 	}
 	if slices.ContainsFunc(pr.old.Constraints, func(o *pg.Constraint) bool { return isWider(pg.Renamed(o.Condition, pr.names), c.Condition) }) {
 		return nil

@@ -154,9 +154,17 @@ func (w *planWriter) ofColumn(change diff.Change) bool {
 	case diff.CreateSequence:
 		w.add("%s", createSequence(c.Table, c.Column, true))
 	case diff.DropSequence:
+		if c.Column.Sequence.Per != "" {
+			w.add("delete from platform.counter where counter.sequence = %s;", pg.Quote(c.Column.Sequence.Name))
+			break
+		}
 		w.alterColumn(c.Table, c.Column, "drop default")
 		w.add("drop sequence %s;", sequenceName(c.Table, c.Column))
 	case diff.RenameSequence:
+		if c.IsCounter {
+			w.add("update platform.counter set sequence = %s where counter.sequence = %s;", pg.Quote(c.New), pg.Quote(c.Old))
+			break
+		}
 		w.add("alter sequence %s rename to %s;", pg.Qualified("app", c.Old), pg.Ident(c.New))
 	case diff.RestartSequence:
 		w.add("alter sequence %s start with %d;", sequenceName(c.Table, c.Column), c.Column.Sequence.First)

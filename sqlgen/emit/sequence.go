@@ -62,6 +62,16 @@ func grantSequences(t *pg.Table) []string {
 
 // advanceSequence moves a sequence to its first number, and beyond the numbers that rows have, if it is behind.
 func advanceSequence(t *pg.Table, c *pg.Column) string {
+	if s := c.Sequence; s.Per != "" {
+		return strings.Join([]string{
+			"insert into platform.counter (sequence, per, last)",
+			"select " + pg.Quote(s.Name) + ", " + pg.Ident(s.Per) + ", max(" + s.Number(pg.Ident(c.Name)) + "::bigint)",
+			"from " + pg.Qualified(t.Schema, t.Name),
+			"where " + s.Gives(pg.Ident(c.Name)),
+			"group by " + pg.Ident(s.Per),
+			"on conflict (sequence, per) do update set last = greatest(counter.last, excluded.last);",
+		}, "\n")
+	}
 	first := fmt.Sprint(c.Sequence.First)
 	return strings.Join([]string{
 		"select setval(" + pg.Quote(sequenceName(t, c)) + ", numbers.next, false)",
@@ -79,10 +89,23 @@ func advanceSequence(t *pg.Table, c *pg.Column) string {
 // numbers once, in that order, before it changes any row.
 func numberRows(t *pg.Table, c *pg.Column) string {
 	table, column := pg.Qualified(t.Schema, t.Name), pg.Ident(c.Name)
-	return strings.Join([]string{
-		"with numbered as materialized (",
+	numbered := []string{
 		"  select unnumbered.id, " + c.Default + " as number",
 		"  from (select id from " + table + " where " + column + " is null order by created_at, id) as unnumbered",
+	}
+	if s := c.Sequence; s.Per != "" {
+		per := pg.Ident(s.Per)
+		next := fmt.Sprintf("greatest(counter.last + 1, %d) - 1 + row_number() over (partition by unnumbered.%s order by unnumbered.created_at, unnumbered.id)", s.First, per)
+		numbered = []string{
+			"  select unnumbered.id, " + pg.Quote(s.Prefix) + " || to_char(" + next + ", '" + pg.FourDigits + "') as number",
+			"  from " + table + " as unnumbered",
+			"  left join platform.counter on counter.sequence = " + pg.Quote(s.Name) + " and counter.per = unnumbered." + per,
+			"  where unnumbered." + column + " is null",
+		}
+	}
+	return strings.Join([]string{
+		"with numbered as materialized (",
+		strings.Join(numbered, "\n"),
 		")",
 		"update " + table,
 		"set " + column + " = numbered.number",

@@ -653,7 +653,7 @@ var changes = []change{
 // installation of the new one, or nothing may have changed at all.
 func TestChange(t *testing.T) {
 	t.Parallel()
-	for _, c := range slices.Concat(changes, computedChanges, sequenceChanges) {
+	for _, c := range slices.Concat(changes, computedChanges, sequenceChanges, sequencePerChanges) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			conn := pgtest.New(t, pgtest.Options{}).Owner(t)

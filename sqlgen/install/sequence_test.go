@@ -28,6 +28,32 @@ func TestSequenceIsRestored(t *testing.T) {
 	}
 }
 
+// TestCountersAreRestored checks that a dump has the counters of numbers per row, and that restored rows do not take
+// numbers anew, whichever way they are restored.
+func TestCountersAreRestored(t *testing.T) {
+	t.Parallel()
+	from, to := pgtest.New(t, pgtest.Options{Empty: true}), pgtest.New(t, pgtest.Options{Empty: true})
+	conn := from.Owner(t)
+	mustInstall(t, conn, numberedPer(perPractice))
+	mustExec(t, conn, invoicesOfPractice+"delete from app.invoice where id = 'i5'")
+	restore(t, from, to)
+	restored := to.Superuser(t)
+	const want = "INV-0002 INV-0001 INV-0001 INV-0002 | INV-0004 INV-0003 | invoice_number_seq p3 invoice_number_seq q2"
+	var got string
+	if err := restored.QueryRow(t.Context(), asksPer).Scan(&got); err != nil || got != want {
+		t.Errorf("numbers are %q, %v", got, err)
+	}
+	checkCatalog(t, catalog(t, restored), catalog(t, conn))
+
+	// Rows of schema app alone, with their numbers: the counters follow them.
+	anew := pgtest.New(t, pgtest.Options{}).Owner(t)
+	mustInstall(t, anew, numberedPer(perPractice))
+	mustExec(t, anew, practices+"insert into app.invoice (id, name, practice_id, number) values ('i1', 'a', 'p', 'INV-0003'), ('i2', 'b', 'q', 'INV-0002'), ('i3', 'c', 'p', 'INV-0001')")
+	if err := anew.QueryRow(t.Context(), asksPer).Scan(&got); err != nil || got != "INV-0003 INV-0002 INV-0001 | INV-0004 INV-0003 | invoice_number_seq p3 invoice_number_seq q2" {
+		t.Errorf("numbers are %q, %v", got, err)
+	}
+}
+
 // TestDriftOfSequence checks that a change by hand to a sequence is reported with the field that asks for it.
 func TestDriftOfSequence(t *testing.T) {
 	t.Parallel()

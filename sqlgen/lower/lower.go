@@ -22,6 +22,7 @@ func Schema(s *model.Schema, source string) (*pg.Database, *release.Manifest) {
 		db.Tables = append(db.Tables, l.table(m)) // columns, constraints, indexes, triggers
 		db.Views = append(db.Views, l.View(m))
 	}
+	table.Count(db.Tables) // numbers that count per row
 	db.Views = append(db.Views, l.Roles()...)
 	db.Views = append(db.Views, l.UnionViews()...)
 	demands := make([]rule.Policies, len(s.Models))

@@ -147,7 +147,7 @@ type Field struct {
 	Doc         string
 	Type        expr.Type
 	Optional    bool
-	Unique      bool        // bears @unique or @sequence, or is an FK field of a to-one that does, or is id
+	Unique      bool        // bears @unique, or @sequence without per, or is an FK field of a to-one that does, or is id
 	Index       bool        // bears @index
 	Default     *Default    // nil means none
 	Computed    *Computed   // nil means none; of a to-one its FK field has the same

@@ -82,11 +82,11 @@ func (t *Table) Column(name string) *Column {
 	return find(t.Columns, name, func(c *Column) string { return c.Name })
 }
 
-// Numbered returns the columns that have a sequence.
+// Numbered returns the columns that have a sequence of Postgres.
 func (t *Table) Numbered() []*Column {
 	var list []*Column
 	for _, c := range t.Columns {
-		if c.Sequence != nil {
+		if c.Sequence != nil && c.Sequence.Per == "" {
 			list = append(list, c)
 		}
 	}

@@ -5,9 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Sequence is a sequence of a column, whose values are a prefix and the next number.
+// FourDigits writes a number with at least four digits, and up to nineteen: a sequence's greatest number has as many.
+const FourDigits = "FM9999999999999990000"
+
+// Sequence is a sequence of a column, whose values are a prefix and the next number. With Per it is not a sequence of
+// Postgres: a trigger counts in rows of platform.counter, which each transaction locks.
 type Sequence struct {
-	Name   string `json:"name"` // in the schema of the table
+	Name   string `json:"name"`          // in the schema of the table; of the rows of platform.counter
+	Per    string `json:"per,omitempty"` // the column whose values each have numbers of their own; empty means that all rows share them
 	Prefix string `json:"prefix,omitempty"`
 	First  int64  `json:"first"` // the number that it begins with
 }

@@ -39,6 +39,7 @@ model Thing {
     price Decimal?
     tags Text[] @default
     photo File?
+    number Text @sequence("T-", per: owner)
   }
 }
 
@@ -187,7 +188,7 @@ func TestApply(t *testing.T) {
 	files, err := read(t, map[string]string{
 		"1.json": `{"identities":[{"id":"ada","email":"Ada@Example.com","password":"canary-word"}],
 			"rows":{"Owner":[{"id":"o","name":"Ada","identityId":"ada","createdAt":"2026-01-02T03:04:05Z"}],
-				"Thing":[{"ownerId":"o","count":2147483647,"price":0.10,"tags":["a","b"]}]},
+				"Thing":[{"ownerId":"o","number":"T-0007","count":2147483647,"price":0.10,"tags":["a","b"]}]},
 			"calls":[{"action":"createOwner","as":"ADA@example.com","input":{"name":"x"}},
 				{"action":"createOwner","input":{"name":"y"}},{"action":"createOwner","input":{"name":"z"}}]}`,
 		"2.sql":    "insert into app.thing (owner_id) values ('o');\ninsert into app.thing (owner_id) values ('o');",
@@ -209,6 +210,11 @@ func TestApply(t *testing.T) {
 	}
 	if found := count(t, db); found != "1 1 3" {
 		t.Errorf("rows: got %s", found)
+	}
+	// A number that a seed gives stays, and the others follow.
+	var numbers string
+	if err := db.Owner(t).QueryRow(t.Context(), "select string_agg(number, ' ' order by number) from app.thing").Scan(&numbers); err != nil || numbers != "T-0007 T-0008 T-0009" {
+		t.Errorf("numbers: got %s, %v", numbers, err)
 	}
 	var wrote string
 	if err := db.Owner(t).QueryRow(t.Context(), `

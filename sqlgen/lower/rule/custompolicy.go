@@ -90,7 +90,8 @@ func columnsOfCode(m *model.Model, command pg.Command) []string {
 	}
 	var columns []string
 	for _, f := range m.Stored() {
-		if !f.IsGiven() && (!f.BuiltIn || f.Column == "id") {
+		isFixed := command == pg.ForUpdate && f.NumberedPer() != nil
+		if !f.IsGiven() && !isFixed && (!f.BuiltIn || f.Column == "id") {
 			columns = append(columns, f.Column)
 		}
 	}
