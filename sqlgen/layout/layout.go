@@ -12,25 +12,31 @@ type Layout struct {
 	text  string
 	parts []Layout
 
-	width int32 // on one line, in characters
-	lead  lead  // in a group that nothing is known about
-	open  lead  // in a broken group
-	kind  kind
-	hard  bool // whether it holds a line end that must be, so that no group around it can be on one line
+	flat extent // on one line
+	lead extent // in a group that nothing is known about
+	open extent // in a broken group
+	kind kind
+	hard bool // whether it holds a line end that must be, so that no group around it can be on one line
 }
 
-// lead is how far a layout goes on the line on which it begins.
-type lead struct {
-	width int32 // up to the first place where the line may break
-	stops bool  // whether there is such a place
+// extent is how far a layout goes on the line on which it begins, in characters.
+type extent struct {
+	width  int32 // up to the first place where the line may break
+	behind int32 // the same behind a comment that moved to the end of the line, as all comments behind it do
+	moves  bool  // whether it holds such a comment
+	stops  bool  // whether there is a place where the line may break
 }
 
-// then is the lead of one layout followed by another.
-func (l lead) then(next lead) lead {
-	if l.stops {
-		return l
+// then is the extent of one layout followed by another.
+func (e extent) then(next extent) extent {
+	if e.stops {
+		return e
 	}
-	return lead{l.width + next.width, next.stops}
+	width := next.width
+	if e.moves {
+		width = next.behind
+	}
+	return extent{e.width + width, e.behind + next.behind, e.moves || next.moves, next.stops}
 }
 
 type kind uint8
@@ -57,11 +63,8 @@ const indentStep = 2
 // Text is text as it is, which may hold line ends of its own.
 func Text(text string) Layout {
 	first, _, broken := strings.Cut(text, "\n")
-	start := lead{widthOf(first), broken}
-	return Layout{
-		kind: kindText, text: text, hard: broken,
-		width: widthOf(text), lead: start, open: start,
-	}
+	flat, start := widthOf(text), widthOf(first)
+	return Layout{kind: kindText, text: text, hard: broken}.extending(extent{width: flat, behind: flat}, extent{width: start, behind: start, stops: broken})
 }
 
 func widthOf(text string) int32 { return int32(utf8.RuneCountInString(text)) }
@@ -71,14 +74,22 @@ func widthOf(text string) int32 { return int32(utf8.RuneCountInString(text)) }
 func Comment(comment string) Layout {
 	l := Text(" " + comment + " ")
 	l.kind, l.text = kindComment, comment+" "
+	if !l.hard {
+		l.flat.behind, l.lead.behind, l.open.behind = 0, 0, 0
+	}
 	return l
 }
 
 // Suffix is a comment that moves to the end of its line, or that is there if it is broken over lines.
-func Suffix(comment string) Layout { return Layout{kind: kindSuffix, text: comment} }
+func Suffix(comment string) Layout {
+	moved := extent{moves: !strings.Contains(comment, "\n")}
+	return Layout{kind: kindSuffix, text: comment}.extending(moved, moved)
+}
 
 // Space is a place for a line end that is otherwise a space.
-func Space() Layout { return breaking(Layout{kind: kindBreak, text: " ", width: 1}) }
+func Space() Layout {
+	return breaking(Layout{kind: kindBreak, text: " ", flat: extent{width: 1, behind: 1}})
+}
 
 // Gap is a place for a line end that is otherwise nothing.
 func Gap() Layout { return breaking(Layout{kind: kindBreak}) }
@@ -93,7 +104,12 @@ func NewLine() Layout { return breaking(Layout{kind: kindNewLine, hard: true}) }
 func BlankLine() Layout { return breaking(Layout{kind: kindBlank, hard: true}) }
 
 func breaking(l Layout) Layout {
-	l.lead, l.open = lead{stops: true}, lead{stops: true}
+	return l.extending(l.flat, extent{stops: true})
+}
+
+// extending returns a layout with its extents: on one line, and where nothing or a broken group is known.
+func (l Layout) extending(flat, start extent) Layout {
+	l.flat, l.lead, l.open = flat, start, start
 	return l
 }
 
@@ -115,7 +131,7 @@ func compound(kind kind, parts []Layout) Layout {
 	l := Layout{kind: kind, parts: parts}
 	for _, p := range parts {
 		l.hard = l.hard || p.hard
-		l.width += p.width
+		l.flat = l.flat.then(p.flat)
 		l.lead = l.lead.then(p.lead)
 		l.open = l.open.then(p.open)
 	}
@@ -129,7 +145,7 @@ func IfBroken(broken, unbroken Layout) Layout {
 		kind:  kindIfBroken,
 		parts: []Layout{broken, unbroken},
 		hard:  unbroken.hard,
-		width: unbroken.width,
+		flat:  unbroken.flat,
 		lead:  unbroken.lead,
 		open:  broken.open,
 	}
@@ -139,7 +155,7 @@ func IfBroken(broken, unbroken Layout) Layout {
 func (l Layout) IsOneLine() bool { return l.IsWithin(Width) }
 
 // IsWithin reports whether the layout can be on one line of so many characters.
-func (l Layout) IsWithin(most int) bool { return !l.hard && l.width <= int32(most) }
+func (l Layout) IsWithin(most int) bool { return !l.hard && l.flat.width <= int32(most) }
 
 // MustBreak reports whether the layout holds a line end at any width.
 func (l Layout) MustBreak() bool { return l.hard }
@@ -257,17 +273,14 @@ func (p *printer) push(parts []Layout, indent int, broken bool) {
 // fits reports whether a group in a broken group can be written on one line,
 // together with what follows it up to the next place where the line may break.
 func (p *printer) fits(l Layout) bool {
-	room := int32(Width-max(p.column, p.indented)) - l.width
-	if l.hard || room < 0 {
+	line := extent{width: int32(max(p.column, p.indented)), moves: len(p.suffixes) > 0}.then(l.flat)
+	if l.hard || line.width > Width {
 		return false
 	}
 	for i := len(p.stack) - 1; i >= 0; i-- {
 		for _, part := range p.stack[i].parts {
-			if room -= part.open.width; room < 0 {
-				return false
-			}
-			if part.open.stops {
-				return true
+			if line = line.then(part.open); line.width > Width || line.stops {
+				return line.width <= Width
 			}
 		}
 	}
