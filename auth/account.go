@@ -2,6 +2,7 @@ package auth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,6 +30,7 @@ type Accounts struct {
 	passwords *Passwords
 	redirects redirects
 	seal      *seal
+	passkeys  passkeys
 	options   AccountOptions
 }
 
@@ -41,6 +43,7 @@ type AccountOptions struct {
 	MinPasswordLength int      // for a new one, in characters
 	Name              string   // of the service, for people
 	Secrets           Secrets  // nil means that there are no authenticator apps
+	Passkeys          PasskeyOptions
 }
 
 // VerificationPath is the path of the service's own page that proves an address.
@@ -114,6 +117,11 @@ type Account struct {
 	IsPassword bool // it signs in by password
 }
 
+// label is what an authenticator calls the account of a caller.
+func (a Account) label(caller Caller) string {
+	return cmp.Or(a.Email, caller.ID)
+}
+
 // Proven is an account whose address is about to be proven.
 type Proven struct {
 	IdentityID string
@@ -138,9 +146,13 @@ func NewAccounts(store AccountStore, passwords *Passwords, templates func() (*ma
 	if err != nil {
 		return nil, err
 	}
+	keys, err := newPasskeys(options)
+	if err != nil {
+		return nil, err
+	}
 	return &Accounts{
 		store: store, passwords: passwords, Templates: templates,
-		redirects: redirects{options.RedirectURIs}, seal: own, options: options,
+		redirects: redirects{options.RedirectURIs}, seal: own, passkeys: keys, options: options,
 	}, nil
 }
 
@@ -498,10 +510,7 @@ func (a *Accounts) EndSession(ctx context.Context, session *string, caller Calle
 		return err
 	}
 	changed, err := a.store.EndSession(ctx, caller.Identity, session)
-	if err != nil {
-		return err
-	}
-	return changed.refusal(ErrUnknownSession)
+	return changed.refusal(err, ErrUnknownSession)
 }
 
 // account returns the account of a caller who signs in by password.

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -16,6 +17,8 @@ type Error struct {
 	RetryAfter  time.Duration // with 429 and 503; 0 means a moment
 	FactorToken string        // with second_factor_required: for the grant second_factor
 	Factors     []string      // with second_factor_required: the kinds that the identity has
+
+	PublicKey json.RawMessage // with second_factor_required: what asks for a passkey; nil if the identity has none
 
 	cause error // for the log
 }

@@ -1,10 +1,12 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -22,9 +24,21 @@ type FactorStore interface {
 	// password, or without one for the sign-in of a caller. The identity is empty if that is over.
 	TryFactor(ctx context.Context, pendingHash []byte, raised Identity, address string) (wait time.Duration, tried Tried, err error)
 
-	// AcceptFactor begins a family, or raises that of a caller, by a code that matched at a step or, if that
-	// is 0, by the hash of a recovery code. It refuses what was used before.
-	AcceptFactor(ctx context.Context, identityID string, pendingHash []byte, session string, step int64, recovery []byte, family Family) (wait time.Duration, isAccepted bool, err error)
+	// AcceptFactor begins a family, or raises that of a caller, by a second factor that was right. It refuses what was
+	// used before.
+	AcceptFactor(ctx context.Context, identityID string, pendingHash []byte, session string, by Factored, family Family) (wait time.Duration, isAccepted bool, err error)
+
+	// Now returns the time of its clock.
+	Now(ctx context.Context) (time.Time, error)
+
+	// MayChange tells whether a caller may change the factors.
+	MayChange(ctx context.Context, caller Identity) (Changed, error)
+
+	// Passkey returns the passkey of that id.
+	Passkey(ctx context.Context, id string) (Passkey, error)
+
+	// ConfirmPasskey gives the caller a passkey, unless its challenge was answered before.
+	ConfirmPasskey(ctx context.Context, caller Identity, a Answered) (Changed, error)
 
 	// ProposeTOTP keeps the encrypted secret of an authenticator until it is confirmed.
 	ProposeTOTP(ctx context.Context, caller Identity, secret string) (Changed, error)
@@ -35,8 +49,8 @@ type FactorStore interface {
 	// ConfirmTOTP makes it the authenticator of the caller, whose code of a step was right, with new recovery codes.
 	ConfirmTOTP(ctx context.Context, caller Identity, secret string, step int64, recovery [][]byte) (Changed, error)
 
-	// RemoveTOTP removes the authenticator of the caller.
-	RemoveTOTP(ctx context.Context, caller Identity) (Changed, error)
+	// RemoveFactor removes a passkey of the caller or, for nil, the authenticator.
+	RemoveFactor(ctx context.Context, caller Identity, passkey *string) (Changed, error)
 
 	// RenewRecovery replaces the recovery codes of the caller.
 	RenewRecovery(ctx context.Context, caller Identity, recovery [][]byte) (Changed, error)
@@ -55,6 +69,13 @@ type Tried struct {
 	At         time.Time // by the store's clock
 }
 
+// Factored is a second factor that was right: one of these.
+type Factored struct {
+	Step     int64  // at which the code of an authenticator app matched
+	Recovery []byte // the hash of a recovery code, which the store compares
+	Passkey  *Answered
+}
+
 // Factors are the second factors of an identity.
 type Factors struct {
 	Factors       []Factor `json:"factors"`
@@ -64,6 +85,8 @@ type Factors struct {
 // Factor is one of them.
 type Factor struct {
 	Kind      string  `json:"kind"`
+	ID        *string `json:"id"` // of a passkey, as its name
+	Name      *string `json:"name"`
 	CreatedAt string  `json:"createdAt"`
 	UsedAt    *string `json:"usedAt"`
 }
@@ -77,35 +100,50 @@ const (
 	ChangedMissing Changed = "missing" // there is nothing to change
 )
 
-// refusal returns the refusal for a result; nil for success.
-func (c Changed) refusal(missing error) error {
-	switch c {
-	case ChangedOK:
-		return nil
-	case ChangedMissing:
+// refusal returns the refusal for a result, or the failure of the store; nil for success.
+func (c Changed) refusal(err, missing error) error {
+	switch {
+	case err != nil || c == ChangedOK:
+		return err
+	case c == ChangedMissing:
 		return missing
 	}
 	return &StaleError{Needs: string(c)}
 }
 
+// passkeyGrant is the name of the grant for a passkey without a password.
+const passkeyGrant = "passkey"
+
 const refusedFactor = "the second factor is not valid"
 
 // needsFactor answers a right password of an identity that has second factors.
-func needsFactor(token string, kinds []string) *Error {
-	return &Error{
+func (g *Grants) needsFactor(ctx context.Context, token string, kinds []string) error {
+	needs := &Error{
 		Status: http.StatusUnauthorized, Code: "second_factor_required", Description: "a second factor is required",
 		FactorToken: token, Factors: kinds,
 	}
+	if slices.Contains(kinds, "passkey") && g.accounts.passkeys.party != nil {
+		var err error
+		if needs.PublicKey, err = g.accounts.PasskeyRequest(ctx); err != nil {
+			return err
+		}
+	}
+	return needs
 }
 
-// secondFactor accepts a second factor, after a right password or for a sign-in that goes on.
+// secondFactor accepts a second factor, after a right password or for a sign-in that goes on. A passkey needs neither.
 func (g *Grants) secondFactor(ctx context.Context, parameters map[string]string, client Client) (*TokenResponse, error) {
-	token, code, recovery := parameters["factor_token"], parameters["code"], parameters["recovery_code"]
+	token, code, recovery, credential := parameters["factor_token"], parameters["code"], parameters["recovery_code"], parameters["credential"]
+	isAlone := parameters["grant_type"] == passkeyGrant
 	switch {
-	case parameters["credential"] != "":
-		return nil, InvalidRequest("credential is not supported")
-	case (code == "") == (recovery == ""):
-		return nil, InvalidRequest("either code or recovery_code is required")
+	case credential != "" && g.accounts.passkeys.party == nil:
+		return nil, errNoPasskeys
+	case isAlone && credential == "":
+		return nil, InvalidRequest("credential is required")
+	case isAlone:
+		token, code, recovery = "", "", ""
+	case cmp.Or(code, recovery, credential) != code+recovery+credential || code+recovery+credential == "":
+		return nil, InvalidRequest("one of code, recovery_code and credential is required")
 	case token == "" && parameters["access_token"] == "":
 		return nil, InvalidRequest("factor_token is required")
 	}
@@ -113,35 +151,33 @@ func (g *Grants) secondFactor(ctx context.Context, parameters map[string]string,
 	if err != nil {
 		return nil, err
 	}
+	refused, attempt := InvalidGrant(refusedFactor), Attempt{Address: client.Address}
 	var pendingHash []byte
 	if token != "" {
 		pendingHash = HashSecret(token)
 	}
-	wait, tried, err := g.store.TryFactor(ctx, pendingHash, raised, client.Address)
-	if err := mustWait(wait, err); err != nil {
-		return nil, err
-	}
-	refused := InvalidGrant(refusedFactor)
-	if tried.IdentityID == "" || raised.ID != "" && raised.ID != tried.IdentityID {
-		return nil, g.fail(ctx, Attempt{Address: client.Address}, refused)
-	}
-	attempt := Attempt{Account: "factor " + tried.IdentityID, Address: client.Address}
-
-	var step int64
-	var recoveryHash []byte
-	if recovery != "" {
-		recoveryHash = hashRecoveryCode(recovery)
-	} else {
-		var isRight bool
-		if step, isRight, err = g.accounts.matchTOTP(tried.Secret, code, tried.At); err != nil {
+	var tried Tried
+	if !isAlone {
+		var wait time.Duration
+		wait, tried, err = g.store.TryFactor(ctx, pendingHash, raised, client.Address)
+		if err := mustWait(wait, err); err != nil {
 			return nil, err
 		}
-		if !isRight {
+		if tried.IdentityID == "" {
 			return nil, g.fail(ctx, attempt, refused)
 		}
+		attempt.Account = "factor " + tried.IdentityID
+	}
+
+	by, identityID, err := g.matchFactor(ctx, tried, code, recovery, credential)
+	if err != nil {
+		return nil, g.failIfRefused(ctx, attempt, err, refusedFactor)
+	}
+	if isOther := func(id string) bool { return id != "" && id != identityID }; isOther(tried.IdentityID) || isOther(raised.ID) {
+		return nil, g.fail(ctx, attempt, refused)
 	}
 	family := newFamily(g.options.RefreshTokenExpiry, client)
-	wait, isAccepted, err := g.store.AcceptFactor(ctx, tried.IdentityID, pendingHash, raised.Family, step, recoveryHash, family)
+	wait, isAccepted, err := g.store.AcceptFactor(ctx, identityID, pendingHash, raised.Family, by, family)
 	switch {
 	case err != nil:
 		return nil, err
@@ -152,7 +188,26 @@ func (g *Grants) secondFactor(ctx context.Context, parameters map[string]string,
 	case raised.ID != "":
 		return g.respondTo(ctx, raised, "", false)
 	}
-	return g.respond(ctx, tried.IdentityID, family.Key, family.Token, false)
+	return g.respond(ctx, identityID, family.Key, family.Token, false)
+}
+
+// matchFactor checks the one second factor that is given, and returns whose it is. A store compares recovery codes.
+func (g *Grants) matchFactor(ctx context.Context, tried Tried, code, recovery, credential string) (by Factored, identityID string, err error) {
+	switch {
+	case recovery != "":
+		return Factored{Recovery: hashRecoveryCode(recovery)}, tried.IdentityID, nil
+	case credential != "":
+		answered, refusal, err := g.accounts.verifyPasskey(ctx, credential)
+		if err == nil && refusal != nil {
+			err = InvalidGrant(refusedFactor).because(refusal)
+		}
+		return Factored{Passkey: &answered}, answered.Passkey.IdentityID, err
+	}
+	step, isRight, err := g.accounts.matchTOTP(tried.Secret, code, tried.At)
+	if err == nil && !isRight {
+		err = InvalidGrant(refusedFactor)
+	}
+	return Factored{Step: step}, tried.IdentityID, err
 }
 
 // matchTOTP compares a code with an encrypted secret. Without a secret, nothing matches.
@@ -190,17 +245,7 @@ func (a *Accounts) StartAuthenticator(ctx context.Context, caller Caller) (addre
 	}
 	secret := newTOTPSecret()
 	changed, err := a.store.ProposeTOTP(ctx, caller.Identity, a.options.Secrets.Encrypt(secret))
-	if err == nil {
-		err = changed.refusal(nil)
-	}
-	if err != nil {
-		return "", err
-	}
-	name := account.Email
-	if name == "" {
-		name = caller.ID
-	}
-	return totpURL(a.options.Name, name, secret), nil
+	return totpURL(a.options.Name, account.label(caller), secret), changed.refusal(err, nil)
 }
 
 // ConfirmAuthenticator makes the new authenticator app the one of the caller, who shows a code of it. It returns new
@@ -222,22 +267,16 @@ func (a *Accounts) ConfirmAuthenticator(ctx context.Context, code string, caller
 	}
 	codes, hashes := newRecoveryCodes()
 	changed, err := a.store.ConfirmTOTP(ctx, caller.Identity, secret, step, hashes)
-	if err != nil {
-		return nil, err
-	}
-	return codes, changed.refusal(errCode)
+	return codes, changed.refusal(err, errCode)
 }
 
-// RemoveAuthenticator removes the authenticator app of the caller.
-func (a *Accounts) RemoveAuthenticator(ctx context.Context, caller Caller) error {
+// RemoveFactor removes a passkey of the caller or, for nil, the authenticator app.
+func (a *Accounts) RemoveFactor(ctx context.Context, passkey *string, caller Caller) error {
 	if _, err := a.lookInPerson(ctx, caller); err != nil {
 		return err
 	}
-	changed, err := a.store.RemoveTOTP(ctx, caller.Identity)
-	if err != nil {
-		return err
-	}
-	return changed.refusal(ErrNoFactor)
+	changed, err := a.store.RemoveFactor(ctx, caller.Identity, passkey)
+	return changed.refusal(err, ErrNoFactor)
 }
 
 // RenewRecoveryCodes gives the caller new recovery codes; the others are void.
@@ -247,10 +286,7 @@ func (a *Accounts) RenewRecoveryCodes(ctx context.Context, caller Caller) (codes
 	}
 	codes, hashes := newRecoveryCodes()
 	changed, err := a.store.RenewRecovery(ctx, caller.Identity, hashes)
-	if err != nil {
-		return nil, err
-	}
-	return codes, changed.refusal(ErrNoFactor)
+	return codes, changed.refusal(err, ErrNoFactor)
 }
 
 // Factors lists the second factors of the caller.

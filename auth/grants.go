@@ -114,7 +114,7 @@ func (g *Grants) Token(ctx context.Context, parameters map[string]string, client
 		return g.refresh(ctx, parameters, client)
 	case grant == "password" && g.options.IsPasswordEnabled:
 		return g.password(ctx, parameters, mayCreate, client)
-	case grant == "second_factor":
+	case grant == "second_factor", grant == passkeyGrant && g.accounts.passkeys.party != nil:
 		return g.secondFactor(ctx, parameters, client)
 	case grant == "token_exchange", grant == ExchangeGrant:
 		return g.exchangeToken(ctx, parameters, mayCreate, client)
@@ -434,7 +434,7 @@ func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, passw
 		return nil, g.fail(ctx, attempt, refused)
 	}
 	if len(factors) > 0 {
-		return nil, needsFactor(pending, factors)
+		return nil, g.needsFactor(ctx, pending, factors)
 	}
 	if raised.ID != "" {
 		return g.respondTo(ctx, raised, "", false)

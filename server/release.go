@@ -296,7 +296,7 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 // build makes a release ready to be served. It lists the faults in the manifest itself,
 // and between it and the environment of this server.
 func (s *Server) build(installed answer.Release, m *release.Manifest) (r *served, faults []string) {
-	m = account.Extend(m, account.Offer{Mail: s.config.HasMail(), Passwords: s.config.PasswordEnabled, Secrets: s.encryption != nil})
+	m = account.Extend(m, account.Offer{Mail: s.config.HasMail(), Passwords: s.config.PasswordEnabled, Secrets: s.encryption != nil, Passkeys: s.config.Passkeys.RPID != ""})
 	r = &served{number: installed.Number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints}
 
 	if err := limitPages(m, s.config.Pagination); err != nil {

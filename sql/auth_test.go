@@ -812,7 +812,7 @@ func TestAuthRights(t *testing.T) {
 	owner := db.Owner(t)
 	internal := []string{
 		"auth_lock", "auth_family_id", "auth_address_hash", "auth_remember", "auth_wait_for", "auth_filled_at",
-		"auth_clear", "auth_end", "auth_take_proof", "auth_key_create", "auth_raise", "auth_needs", "auth_factors",
+		"auth_clear", "auth_end", "auth_take_proof", "auth_key_create", "auth_raise", "auth_factors",
 		"auth_recovery_set", "auth_forget_factors", "mail_queue", "mail_allowed",
 	}
 	if got := values[string](t, owner, `

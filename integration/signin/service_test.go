@@ -236,6 +236,7 @@ type tokens struct {
 	ErrorDescription string `json:"error_description"`
 	FactorToken      string `json:"factor_token"`
 	Factors          []string
+	PublicKey        struct{ Challenge, RPID string } // with second_factor_required
 
 	status int
 }

@@ -22,6 +22,8 @@ type action struct {
 	needsMail     bool // it sends mails, or takes their tokens
 	needsPassword bool // it is about passwords
 	needsSecrets  bool // it is about authenticator apps, whose secrets are encrypted
+	needsPasskeys bool // it is about passkeys
+	needsFactors  bool // it is about either
 	input         []property
 	result        []property // empty if it answers {}
 	run           func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (result any, err error)
@@ -55,10 +57,12 @@ var session = release.ObjectOf(release.Properties{}.
 
 // factor is the schema of a second factor.
 var factor = release.ObjectOf(release.Properties{}.
-	With("kind", release.Typed("string").With("enum", []string{"totp"})).
+	With("kind", release.Typed("string").With("enum", []string{"totp", "passkey"})).
+	With("id", release.OneOf(textSchema, release.Typed("null")).Described("Of a passkey, in base64url.")).
+	With("name", release.OneOf(textSchema, release.Typed("null")).Described("Of a passkey.")).
 	With("createdAt", momentSchema).
 	With("usedAt", release.OneOf(momentSchema, release.Typed("null")))).
-	Requiring("kind", "createdAt", "usedAt")
+	Requiring("kind", "id", "name", "createdAt", "usedAt")
 
 // actions lists them, in the order of the description.
 var actions = []action{
@@ -170,11 +174,38 @@ var actions = []action{
 		name: "removeAuthenticator", needsCaller: true, needsSecrets: true,
 		doc: "Removes the authenticator app of the caller, and with the last second factor the recovery codes.",
 		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
-			return nil, a.RemoveAuthenticator(ctx, caller)
+			return nil, a.RemoveFactor(ctx, nil, caller)
 		},
 	},
 	{
-		name: "renewRecoveryCodes", needsCaller: true, needsSecrets: true,
+		name: "startPasskey", needsCaller: true, needsPasskeys: true,
+		doc:    "Makes a challenge for a new passkey: what navigator.credentials.create takes, good for five minutes. Nothing changes until confirmPasskey.",
+		result: []property{{"publicKey", release.Typed("object").Described("PublicKeyCredentialCreationOptionsJSON.")}},
+		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+			asked, err := a.StartPasskey(ctx, caller)
+			return map[string]any{"publicKey": asked}, err
+		},
+	},
+	{
+		name: "confirmPasskey", needsCaller: true, needsPasskeys: true,
+		doc: "Makes a new passkey a second factor of the caller, which also signs in without a password. " +
+			"credential is the JSON of what navigator.credentials.create has returned.",
+		input: []property{{"credential", textSchema}, {"name?", release.Typed("string").With("minLength", 1).With("maxLength", 100)}},
+		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+			return nil, a.ConfirmPasskey(ctx, in["credential"], in["name"], caller)
+		},
+	},
+	{
+		name: "removePasskey", needsCaller: true, needsPasskeys: true,
+		doc:   "Removes a passkey of the caller, and with the last second factor the recovery codes.",
+		input: []property{{"id", textSchema}},
+		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+			id := in["id"]
+			return nil, a.RemoveFactor(ctx, &id, caller)
+		},
+	},
+	{
+		name: "renewRecoveryCodes", needsCaller: true, needsFactors: true,
 		doc:    "Returns ten new recovery codes; the others are void.",
 		result: []property{{"recoveryCodes", release.ArrayOf(textSchema)}},
 		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
@@ -183,7 +214,7 @@ var actions = []action{
 		},
 	},
 	{
-		name: "listFactors", needsCaller: true, needsSecrets: true, reads: true,
+		name: "listFactors", needsCaller: true, needsFactors: true, reads: true,
 		doc:    "Lists the second factors of the caller, and how many recovery codes are left.",
 		result: []property{{"factors", release.ArrayOf(factor)}, {"recoveryCodes", release.Typed("integer")}},
 		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
@@ -194,7 +225,7 @@ var actions = []action{
 
 // Offer is the part of a server that actions need.
 type Offer struct {
-	Mail, Passwords, Secrets bool
+	Mail, Passwords, Secrets, Passkeys bool
 }
 
 // Model is the model that the actions belong to.
@@ -213,7 +244,8 @@ func Extend(m *release.Manifest, o Offer) *release.Manifest {
 		extended.Models = append(extended.Models, release.Model{Name: Model, Table: "identity"})
 	}
 	for _, a := range actions {
-		if a.needsMail && !o.Mail || a.needsPassword && !o.Passwords || a.needsSecrets && !o.Secrets {
+		if a.needsMail && !o.Mail || a.needsPassword && !o.Passwords || a.needsSecrets && !o.Secrets || a.needsPasskeys && !o.Passkeys ||
+			a.needsFactors && !o.Secrets && !o.Passkeys {
 			continue
 		}
 		extended.Actions = append(extended.Actions, a.describe(&extended))

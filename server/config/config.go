@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -87,6 +88,7 @@ type Config struct {
 	RedirectURIs         []string
 	PKCE                 auth.PKCE
 	Providers            []auth.ProviderOptions
+	Passkeys             auth.PasskeyOptions
 
 	Verification    auth.Verification // of the e-mail address for a sign-in by password
 	VerificationURL string            // the page that proves an address; empty means our own page
@@ -297,6 +299,15 @@ func (c *Config) conflicts() []conflict {
 	for _, api := range c.MCP.Writes {
 		if !slices.Contains(c.MCP.APIs, api) {
 			list = append(list, conflict{[]string{"mcp.writes", "mcp.apis"}, fmt.Sprintf("mcp.writes names %s, which mcp.apis does not open", api)})
+		}
+	}
+	if (c.Passkeys.RPID == "") != (len(c.Passkeys.Origins) == 0) {
+		list = append(list, conflict{[]string{"auth.passkeys.rpId", "auth.passkeys.origins"}, "auth.passkeys.rpId and auth.passkeys.origins belong together: set both"})
+	}
+	for _, origin := range c.Passkeys.Origins {
+		u, _ := url.Parse(origin) // it was read
+		if host := u.Hostname(); c.Passkeys.RPID != "" && host != c.Passkeys.RPID && !strings.HasSuffix(host, "."+c.Passkeys.RPID) {
+			list = append(list, conflict{[]string{"auth.passkeys.origins", "auth.passkeys.rpId"}, fmt.Sprintf("auth.passkeys.origins: %s is not in the domain %s of auth.passkeys.rpId", origin, c.Passkeys.RPID)})
 		}
 	}
 	if c.Uploads.KeyExpiry <= c.Uploads.URLExpiry {

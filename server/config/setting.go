@@ -128,6 +128,8 @@ var settings = []setting[Config]{
 	{key: "auth.redirectUrl", set: one(redirectURL, func(c *Config) *string { return &c.RedirectURL })},
 	{key: "auth.redirectUris", set: each(redirectURI, func(c *Config) *[]string { return &c.RedirectURIs }), isList: true},
 	{key: "auth.pkce", set: one(choice(auth.PKCEOptional, auth.PKCERequired, auth.PKCES256), func(c *Config) *auth.PKCE { return &c.PKCE }), production: "optional", development: "optional"},
+	{key: "auth.passkeys.rpId", set: one(domain, func(c *Config) *string { return &c.Passkeys.RPID })},
+	{key: "auth.passkeys.origins", set: each(passkeyOrigin, func(c *Config) *[]string { return &c.Passkeys.Origins }), isList: true},
 	{key: "auth.providers", isList: true, members: keysOf(providerMembers)},
 	{key: "auth.claims", ofSchema: true},
 	{key: "mail.from", set: one(mailAddress, func(c *Config) *string { return &c.Mail.From })},
@@ -349,6 +351,24 @@ func origin(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Host == "" || text != u.Scheme+"://"+strings.ToLower(u.Host) {
 		return "", errors.New("is not an origin such as https://app.example.com")
+	}
+	return text, nil
+}
+
+// passkeyOrigin reads the origin of a page that a browser lets use passkeys.
+func passkeyOrigin(text string) (string, error) {
+	u, err := url.Parse(text)
+	isOwn := err == nil && u.Scheme == "http" && u.Hostname() == "localhost"
+	if _, err := origin(text); err != nil || text == "*" || u.Scheme != "https" && !isOwn {
+		return "", errors.New("is not an origin such as https://app.example.com or http://localhost:5173")
+	}
+	return text, nil
+}
+
+func domain(text string) (string, error) {
+	_, isAddress := netip.ParseAddr(text)
+	if lower, err := emailDomain(text); err != nil || lower != text || isAddress == nil {
+		return "", errors.New("is not a domain such as example.com")
 	}
 	return text, nil
 }

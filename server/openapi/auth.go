@@ -32,6 +32,13 @@ func (d *describer) auth(paths *members[pathItem]) {
 		"200", 400, 405, 413, 431, 500, 503)
 	paths.add("/auth/revoke", pathItem{Post: revoke})
 
+	challenge := d.authOperation("requestPasskeyChallenge", "Ask for a challenge for a passkey",
+		"Returns what navigator.credentials.get takes. The challenge is good for one answer within five minutes, in the grants passkey and second_factor.")
+	challenge.RequestBody = &requestBody{Required: true, Content: formOrJSON(release.Typed("object"))}
+	challenge.Responses = oauthOutcomes(response{Description: "The challenge.", Content: jsonContent(release.ObjectOf(release.Properties{publicKey}).Requiring("publicKey"))},
+		"200", 400, 405, 413, 431, 500, 503)
+	paths.add("/auth/passkey", pathItem{Post: challenge})
+
 	providers := d.authOperation("listProviders", "The sign-in providers", "Lists the providers through which users can sign in.")
 	providers.Responses = d.outcomes("The providers.", nil, release.ArrayOf(provider), []int{405, 431, 500, 503})
 	paths.add("/auth/providers", pathItem{Get: providers})
@@ -114,7 +121,10 @@ var tokenRequest = release.OneOf(
 	grant([]string{"second_factor"}, release.Properties{}.
 		With("factor_token", release.Typed("string").Described("The token of the answer that asks for a second factor. A request with access_token needs none.")).
 		With("code", release.Typed("string").Described("Of an authenticator app.")).
-		With("recovery_code", release.Typed("string").Described("In place of code.")), 0, ofSession),
+		With("recovery_code", release.Typed("string").Described("In place of code.")).
+		With("credential", release.Typed("string").Described("In place of code: the JSON of what navigator.credentials.get has returned.")), 0, ofSession),
+	grant([]string{"passkey"}, release.Properties{}.
+		With("credential", release.Typed("string").Described("The JSON of what navigator.credentials.get has returned.")), 1, ofSession),
 	grant([]string{"refresh_token"}, release.Properties{}.With("refresh_token", release.Typed("string")), 1),
 	grant([]string{"authorization_code"}, release.Properties{}.
 		With("code", release.Typed("string")).
@@ -131,6 +141,8 @@ var mayCreate = release.Property{Name: "create_if_not_exists", Schema: release.A
 
 var ofSession = release.Property{Name: "access_token", Schema: release.Typed("string").
 	Described("The session that the credential is shown for. Without it, a new one begins.")}
+
+var publicKey = release.Property{Name: "publicKey", Schema: release.Typed("object").Described("PublicKeyCredentialRequestOptionsJSON.")}
 
 // grant returns the schema of a credential. The first properties are required.
 func grant(names []string, properties release.Properties, required int, more ...release.Property) *release.JSONSchema {
@@ -187,17 +199,19 @@ func oauthResponses() members[response] {
 			With("error", oneOf(codes...)).
 			With("error_description", release.Typed("string").Described("A description for people."))
 		headers := responseHeaders(status)
+		var optional release.Properties
 		if status == http.StatusUnauthorized { // it is not about a token
 			headers = nil
 			members = members.
 				With("factor_token", release.Typed("string").Described("For the grant second_factor, valid for ten minutes and five tries.")).
-				With("factors", release.ArrayOf(oneOf("totp", "recovery")).Described("What the identity can show."))
+				With("factors", release.ArrayOf(oneOf("totp", "passkey", "recovery")).Described("What the identity can show."))
+			optional = release.Properties{publicKey}
 		}
 		var names []string
 		for _, m := range members {
 			names = append(names, m.Name)
 		}
-		schema := release.ObjectOf(members).Requiring(names...)
+		schema := release.ObjectOf(append(members, optional...)).Requiring(names...)
 		all.add(oauthName(status), response{Description: oauthTexts[status], Headers: headers, Content: jsonContent(schema)})
 	}
 	return all

@@ -311,6 +311,7 @@ func TestDescribeAuth(t *testing.T) {
 	for _, test := range []struct{ path, method, name, statuses string }{
 		{"/auth/token", "post", "requestToken_", "200 400 401 405 413 429 431 500 503"},
 		{"/auth/revoke", "post", "revokeToken", "200 400 405 413 431 500 503"},
+		{"/auth/passkey", "post", "requestPasskeyChallenge", "200 400 405 413 431 500 503"},
 		{"/auth/providers", "get", "listProviders", "200 405 431 500 503"},
 		{"/auth/authorize/{name}", "get", "authorize", "302 400 405 431 500 503"},
 		{"/auth/callback/{name}", "get", "finishAuthorization", "302 400 405 429 431 500 503"},

@@ -23,11 +23,16 @@ func (s *passwordStore) TryFactor(_ context.Context, pendingHash []byte, raised 
 }
 
 // AcceptFactor begins or raises a family.
-func (s *passwordStore) AcceptFactor(_ context.Context, identityID string, pendingHash []byte, session string, step int64, recovery []byte, f auth.Family) (time.Duration, bool, error) {
+func (s *passwordStore) AcceptFactor(_ context.Context, identityID string, pendingHash []byte, session string, by auth.Factored, f auth.Family) (time.Duration, bool, error) {
 	var wait int32
 	var isAccepted bool
-	err := s.db.QueryRow(`select wait, is_accepted from platform.auth_factor_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		append([]any{identityID, pendingHash, orNull(session), step, recovery, f.TokenHash, f.Key, f.Lifetime, orNull(f.Client.Agent), f.Client.Address}, s.limits()...),
+	passkey := auth.Answered{}
+	if by.Passkey != nil {
+		passkey = *by.Passkey
+	}
+	err := s.db.QueryRow(`select wait, is_accepted from platform.auth_factor_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+		append([]any{identityID, pendingHash, orNull(session), by.Step, by.Recovery, orNull(passkey.Passkey.ID), passkey.Counter, passkey.Hash, passkey.Ends,
+			f.TokenHash, f.Key, f.Lifetime, orNull(f.Client.Agent), f.Client.Address}, s.limits()...),
 		&wait, &isAccepted)
 	return inSeconds(wait), isAccepted, err
 }
@@ -50,9 +55,36 @@ func (s *passwordStore) ConfirmTOTP(_ context.Context, caller auth.Identity, sec
 	return s.change(`select platform.auth_totp_confirm($1, $2, $3, $4, $5)`, caller.ID, caller.Token, secret, step, recovery)
 }
 
-// RemoveTOTP removes the authenticator.
-func (s *passwordStore) RemoveTOTP(_ context.Context, caller auth.Identity) (auth.Changed, error) {
-	return s.change(`select platform.auth_totp_remove($1, $2)`, caller.ID, caller.Token)
+// Now returns the time of the database.
+func (s *passwordStore) Now(context.Context) (now time.Time, err error) {
+	err = s.db.QueryRow(`select now()`, nil, &now)
+	return now, err
+}
+
+// MayChange tells whether a caller may change factors.
+func (s *passwordStore) MayChange(_ context.Context, caller auth.Identity) (auth.Changed, error) {
+	return s.change(`select coalesce(platform.auth_needs($1, $2), 'ok')`, caller.ID, caller.Token)
+}
+
+// Passkey looks a passkey up.
+func (s *passwordStore) Passkey(_ context.Context, id string) (auth.Passkey, error) {
+	found := auth.Passkey{ID: id}
+	var identityID *string
+	var isShared *bool
+	err := s.db.QueryRow(`select identity_id, public_key, is_shared from platform.auth_passkey_find($1)`, []any{id}, &identityID, &found.PublicKey, &isShared)
+	found.IdentityID, found.IsShared = orEmpty(identityID), isShared != nil && *isShared
+	return found, err
+}
+
+// ConfirmPasskey keeps a passkey.
+func (s *passwordStore) ConfirmPasskey(_ context.Context, caller auth.Identity, a auth.Answered) (auth.Changed, error) {
+	return s.change(`select platform.auth_passkey_confirm($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		caller.ID, caller.Token, a.Passkey.ID, a.Passkey.Name, a.Passkey.PublicKey, a.Passkey.IsShared, a.Counter, a.Hash, a.Ends)
+}
+
+// RemoveFactor removes a passkey, or the authenticator.
+func (s *passwordStore) RemoveFactor(_ context.Context, caller auth.Identity, passkey *string) (auth.Changed, error) {
+	return s.change(`select platform.auth_factor_remove($1, $2, $3)`, caller.ID, caller.Token, passkey)
 }
 
 // RenewRecovery replaces recovery codes.

@@ -72,8 +72,10 @@ func metadataOf(c *config.Config) serverMetadata {
 	if c.PasswordEnabled {
 		m.GrantTypes = append(m.GrantTypes, "password")
 	}
-	m.GrantTypes = append(m.GrantTypes, "second_factor")
-	m.GrantTypes = append(m.GrantTypes, "token_exchange")
+	m.GrantTypes = append(m.GrantTypes, "second_factor", "token_exchange")
+	if c.Passkeys.RPID != "" {
+		m.GrantTypes = append(m.GrantTypes, "passkey")
+	}
 	if c.PKCE != auth.PKCES256 {
 		m.ChallengeMethods = append(m.ChallengeMethods, "plain")
 	}

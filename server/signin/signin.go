@@ -109,6 +109,7 @@ func (s *Service) newAccounts() (*auth.Accounts, error) {
 		MinPasswordLength: s.Config.PasswordMinLength,
 		Name:              s.Config.Name,
 		Secrets:           s.Secrets,
+		Passkeys:          s.Config.Passkeys,
 	})
 }
 
@@ -149,6 +150,7 @@ func (s *Service) register() {
 func (s *Service) Routes(app *fiber.App) {
 	app.All("/auth/token", s.token)
 	app.All("/auth/revoke", s.revoke)
+	app.All("/auth/passkey", s.passkey)
 	if s.Config.HasMail() && s.Config.PasswordEnabled {
 		page := account.Page{Accounts: s.Accounts, Policy: s.Policy, IsServed: s.hasRelease, Mailed: s.Mailed, ReadForm: s.readParameters}
 		app.All(auth.VerificationPath, page.Show)

@@ -47,7 +47,7 @@ func IsOAuth(path []byte) bool {
 		return false
 	}
 	switch name, provider, isLonger := strings.Cut(string(endpoint), "/"); name {
-	case "token", "revoke":
+	case "token", "revoke", "passkey":
 		return !isLonger
 	case "authorize", "callback":
 		return provider != "" && !strings.Contains(provider, "/")
@@ -65,6 +65,9 @@ func refuseOAuth(err error) *refusal.Refusal {
 	if refused.FactorToken != "" {
 		kinds, _ := json.Marshal(refused.Factors) // texts
 		more = append([]byte(`,"factor_token":"`+refused.FactorToken+`","factors":`), kinds...)
+		if refused.PublicKey != nil {
+			more = append(append(more, `,"publicKey":`...), refused.PublicKey...)
+		}
 	}
 	return &refusal.Refusal{
 		More:       more,
@@ -112,7 +115,7 @@ func (s *Service) ClientOf(c *fiber.Ctx) auth.Client {
 // countGrant counts an answer of the token endpoint, by grant and result.
 func (s *Service) countGrant(grant string, err error) {
 	switch grant {
-	case "password", "second_factor", "refresh_token", "authorization_code", "token_exchange":
+	case "password", "second_factor", "passkey", "refresh_token", "authorization_code", "token_exchange":
 	case auth.ExchangeGrant:
 		grant = "token_exchange"
 	default: // any other text of a client
@@ -140,4 +143,17 @@ func (s *Service) revoke(c *fiber.Ctx) error {
 		return refuseOAuth(err)
 	}
 	return request.SendJSON(c, http.StatusOK, "{}")
+}
+
+// passkey gives anybody a challenge for a passkey.
+func (s *Service) passkey(c *fiber.Ctx) error {
+	parameters, err := s.readParameters(c)
+	if err != nil || parameters == nil {
+		return err
+	}
+	asked, err := s.Accounts.PasskeyRequest(c.UserContext())
+	if err != nil {
+		return refuseOAuth(err)
+	}
+	return request.SendJSON(c, http.StatusOK, `{"publicKey":`+string(asked)+`}`)
 }

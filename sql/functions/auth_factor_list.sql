@@ -11,14 +11,24 @@ as $$
       (
         select json_agg(
           json_build_object(
-            'kind', 'totp',
-            'createdAt', platform.iso(auth_totp.confirmed_at),
-            'usedAt', platform.iso(auth_totp.used_at)
+            'kind', factor.kind,
+            'id', factor.id,
+            'name', factor.name,
+            'createdAt', platform.iso(factor.created_at),
+            'usedAt', platform.iso(factor.used_at)
           )
+          order by factor.created_at
         )
-        from platform.auth_totp
-        where auth_totp.identity_id = auth_factor_list.identity_id
-          and auth_totp.secret is not null
+        from (
+          select 'totp', null, null, auth_totp.confirmed_at, auth_totp.used_at
+          from platform.auth_totp
+          where auth_totp.identity_id = auth_factor_list.identity_id
+            and auth_totp.secret is not null
+          union all
+          select 'passkey', auth_passkey.id, auth_passkey.name, auth_passkey.created_at, auth_passkey.used_at
+          from platform.auth_passkey
+          where auth_passkey.identity_id = auth_factor_list.identity_id
+        ) as factor (kind, id, name, created_at, used_at)
       ),
       '[]'
     ),

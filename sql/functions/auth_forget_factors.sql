@@ -10,6 +10,9 @@ begin
   delete from platform.auth_totp
   where auth_totp.identity_id = auth_forget_factors.identity_id;
 
+  delete from platform.auth_passkey
+  where auth_passkey.identity_id = auth_forget_factors.identity_id;
+
   delete from platform.auth_recovery_code
   where auth_recovery_code.identity_id = auth_forget_factors.identity_id;
 

@@ -194,7 +194,9 @@
 {{ template "auth_totp_propose.sql" . }}
 {{ template "auth_totp_proposed.sql" . }}
 {{ template "auth_totp_confirm.sql" . }}
-{{ template "auth_totp_remove.sql" . }}
+{{ template "auth_passkey_find.sql" . }}
+{{ template "auth_passkey_confirm.sql" . }}
+{{ template "auth_factor_remove.sql" . }}
 {{ template "auth_recovery_renew.sql" . }}
 {{ template "auth_factor_list.sql" . }}
 {{ template "auth_forget_factors.sql" . }}

@@ -510,7 +510,11 @@ export type ListFactorsInput = { [name: string]: never };
 
 export interface ListFactorsResponse {
   factors: {
-    kind: "totp";
+    kind: "totp" | "passkey";
+    /** Of a passkey, in base64url. */
+    id: string | null;
+    /** Of a passkey. */
+    name: string | null;
     /** @format date-time */
     createdAt: string;
     usedAt: string | null;
