@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/auth/mail"
+	"github.com/sternpost/sternpost/cmd/internal/home"
 	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/sql/postgres"
@@ -204,10 +205,20 @@ func compile(w io.Writer, dir string) (*sqlgen.Compiled, error) {
 		return nil, environmentError(err)
 	}
 	compiled, errs := sqlgen.Compile(project)
-	if err := render(w, errs); err != nil {
+	if err := renderFresh(w, dir, errs); err != nil {
 		return nil, err
 	}
 	return compiled, nil
+}
+
+// renderFresh renders what no command has shown in the project, and counts the warnings that are as before.
+func renderFresh(w io.Writer, dir string, errs syntax.Errors) error {
+	fresh, known := home.Fresh(dir, errs, maxDiagnostics)
+	err := render(w, fresh)
+	if known > 0 {
+		fmt.Fprintf(w, home.AsBefore+"\n", known)
+	}
+	return err
 }
 
 // render prints errors and warnings and returns an error if any was one.

@@ -40,6 +40,47 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestWarnedOnce runs commands on a project with a warning: all but check print it in full once, whichever comes first.
+func TestWarnedOnce(t *testing.T) {
+	t.Parallel()
+	const full, before = "warning: ", "warnings as before: 1 (sternpost check shows them)\n"
+	warned := "model Task {\n  fields {\n    title Text @index\n  }\n  actions {\n    list tasks() {\n      @orderBy(title: asc)\n    }\n  }\n" +
+		"  @permission(expression: true, actions: [list])\n}\n"
+	dir := project(t, warned)
+	for _, c := range []struct {
+		args []string
+		want string // on standard error
+	}{
+		{[]string{"check"}, full},
+		{[]string{"build"}, full},
+		{[]string{"build"}, before},
+		{[]string{"openapi"}, before},
+		{[]string{"client", "ts"}, before},
+		{[]string{"migrate", "new", "start"}, before},
+		{[]string{"check"}, full},
+	} {
+		_, got, code := command{args: append(c.args, dir)}.run(t)
+		if code != 0 || !strings.Contains(got, c.want) || (c.want == full) != strings.Contains(got, full) {
+			t.Errorf("%v: exit %d, got %q, want %q", c.args, code, got, c.want)
+		}
+	}
+
+	// What is warned of beside errors is filtered, and not forgotten.
+	write(t, dir, warned+"model Other { fields { title Txet } }\n")
+	command{args: []string{"permissions", dir}}.expect(t, exitInput, "UnknownType")
+	write(t, dir, warned)
+	command{args: []string{"build", dir}}.expect(t, 0, before)
+	write(t, dir, soundSchema)
+	if _, got, _ := (command{args: []string{"build", dir}}).run(t); strings.Contains(got, "RedundantIndex") {
+		t.Errorf("got %s", got)
+	}
+	write(t, dir, warned)
+	command{args: []string{"build", dir}}.expect(t, 0, full)
+	if text, err := os.ReadFile(filepath.Join(dir, ".sternpost", ".gitignore")); err != nil || string(text) != "*\n" {
+		t.Errorf("the folder is not kept out of version control: %q, %v", text, err)
+	}
+}
+
 func testCheckText(t *testing.T, binary string) {
 	dir := project(t, soundSchema)
 	out, _, code := run(t, binary, "check", dir)

@@ -100,7 +100,7 @@ func releaseAt(w io.Writer, path string) (*compatibility.Release, error) {
 	compiled, errs := sqlgen.Compile(project)
 	if compiled == nil {
 		fmt.Fprintf(w, "%s has errors:\n", path)
-		return nil, render(w, errs)
+		return nil, renderFresh(w, path, errs)
 	}
 	return compatibility.NewRelease(compiled.Schema, compiled.Warnings, compiled.Manifest), nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/cmd/internal/home"
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
@@ -93,7 +94,7 @@ func (f *explainFlags) explain(ctx context.Context, out, diagnostics io.Writer, 
 	}
 	compiled, errs := sqlgen.Compile(project)
 	if compiled == nil {
-		return render(diagnostics, errs)
+		return renderFresh(diagnostics, dir, errs)
 	}
 	request, err := f.request(compiled, action)
 	if err != nil {
@@ -211,15 +212,15 @@ func (f *explainFlags) database(ctx context.Context, dir string) (address string
 	if settings.DatabaseURL != "" {
 		return settings.DatabaseURL, settings, func() {}, nil
 	}
-	home, err := filepath.Abs(filepath.Join(dir, ".sternpost"))
+	kept, err := filepath.Abs(filepath.Join(dir, home.Name))
 	if err != nil {
 		return "", settings, nil, environmentError(err)
 	}
-	if !exists(home) {
+	if !exists(filepath.Join(kept, "postgres")) {
 		return "", settings, nil, environmentError(fmt.Errorf("no database to explain with: run sternpost dev in %s first, or set --database-url or DATABASE_URL", dir))
 	}
 	// If dev is not running, its database is started for this time.
-	started, err := postgres.Start(ctx, postgres.Options{Dir: home})
+	started, err := postgres.Start(ctx, postgres.Options{Dir: kept})
 	var inUse *postgres.InUseError
 	if errors.As(err, &inUse) {
 		address, err := runningAt(inUse.Dir)

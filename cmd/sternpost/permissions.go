@@ -64,7 +64,7 @@ func permissions(out, diagnostics io.Writer, dir, format string, conditions bool
 	}
 	checked, errs := sqlgen.Check(project)
 	if checked == nil {
-		return render(diagnostics, errs)
+		return renderFresh(diagnostics, dir, errs)
 	}
 	if conditions {
 		checked.SpellConditions()

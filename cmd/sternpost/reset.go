@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/cmd/internal/dev"
+	"github.com/sternpost/sternpost/cmd/internal/home"
 	"github.com/sternpost/sternpost/cmd/internal/seed"
 	"github.com/sternpost/sternpost/sqlgen"
 )
@@ -31,16 +32,16 @@ database that DATABASE_URL names.`,
 		if err := sqlgen.CheckDir(dir); err != nil {
 			return environmentError(err)
 		}
-		home := filepath.Join(dir, ".sternpost")
-		if !exists(home) {
+		kept := filepath.Join(dir, home.Name)
+		if !exists(filepath.Join(kept, "postgres")) {
 			fmt.Fprintf(c.OutOrStdout(), "%s has no development database of its own\n", dir)
 			return nil
 		}
 		if !yes {
 			if !isTyping(c.InOrStdin()) {
-				return inputError(errors.New("there is no terminal to ask for confirmation: give --yes to drop the development database in " + home))
+				return inputError(errors.New("there is no terminal to ask for confirmation: give --yes to drop the development database in " + kept))
 			}
-			fmt.Fprintf(c.OutOrStdout(), "Drop the development database in %s, with all its rows and files? [y/N] ", home)
+			fmt.Fprintf(c.OutOrStdout(), "Drop the development database in %s, with all its rows and files? [y/N] ", kept)
 			answer, _ := bufio.NewReader(c.InOrStdin()).ReadString('\n') // without an answer it stays
 			if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
 				fmt.Fprintln(c.OutOrStdout(), "nothing was dropped")

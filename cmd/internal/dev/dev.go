@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/cmd/internal/home"
 	"github.com/sternpost/sternpost/cmd/internal/newfile"
 	"github.com/sternpost/sternpost/cmd/internal/pages"
 	"github.com/sternpost/sternpost/cmd/internal/seed"
@@ -56,17 +57,17 @@ func Run(ctx context.Context, o Options) error {
 	if _, err := sqlgen.ReadProject(o.Dir); err != nil {
 		return err
 	}
-	home, err := makeHome(o.Dir)
+	kept, err := home.Make(o.Dir)
 	if err != nil {
 		return err
 	}
-	settings, err := withKeys(o.Config, home)
+	settings, err := withKeys(o.Config, kept)
 	if err != nil {
 		return err
 	}
 	var database *postgres.Server
 	o.during("starting Postgres", func() {
-		database, err = postgres.Start(ctx, postgres.Options{URL: settings.DatabaseURL, Dir: home})
+		database, err = postgres.Start(ctx, postgres.Options{URL: settings.DatabaseURL, Dir: kept})
 	})
 	if err != nil {
 		return fmt.Errorf("start Postgres: %w", err)
@@ -208,43 +209,15 @@ type loop struct {
 	options  Options
 	database *postgres.Server
 	greeted  bool
-	behind   bool             // whether the last turn installed nothing, for a reason it told
-	serves   bool             // whether there is a release
-	settings []byte           // sternpost.yaml as it was last; nil before the first turn
-	warned   map[warning]bool // what the last schema without errors was warned of
-	lines    <-chan string    // what a person types; nil if nobody can be asked
-	question *question        // nil while nothing is asked
-	drift    string           // what was said to have been changed by hand
-	data     *pages.Data      // tells the pages the result of each turn
-	said     bytes.Buffer     // in this turn, for the pages
+	behind   bool          // whether the last turn installed nothing, for a reason it told
+	serves   bool          // whether there is a release
+	settings []byte        // sternpost.yaml as it was last; nil before the first turn
+	lines    <-chan string // what a person types; nil if nobody can be asked
+	question *question     // nil while nothing is asked
+	drift    string        // what was said to have been changed by hand
+	data     *pages.Data   // tells the pages the result of each turn
+	said     bytes.Buffer  // in this turn, for the pages
 	seeding  seeding
-}
-
-// warning is the text of a warning, regardless of its line.
-type warning struct {
-	code    syntax.Code
-	message string
-}
-
-// unseen returns what has not been shown already: every error, and the warnings that are
-// new since the last schema without errors. It counts the others.
-func (l *loop) unseen(errs syntax.Errors) (fresh syntax.Errors, known int) {
-	warned := map[warning]bool{}
-	for _, d := range errs {
-		w := warning{d.Code, d.Message}
-		if d.Warning {
-			warned[w] = true
-		}
-		if d.Warning && l.warned[w] {
-			known++
-			continue
-		}
-		fresh = append(fresh, d)
-	}
-	if !errs.HasErrors() { // or what there is to warn of is not all known
-		l.warned = warned
-	}
-	return fresh, known
 }
 
 // adminListener takes the address of the metrics. A developer does not wait for those: if
@@ -306,10 +279,10 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 	}
 	l.settings = settings
 	compiled, errs := sqlgen.Compile(project)
-	fresh, known := l.unseen(errs)
+	fresh, known := home.Fresh(l.options.Dir, errs, l.options.Max)
 	l.show(errs, fresh)
 	if known > 0 {
-		l.say("warnings as before: %d (sternpost check shows them)", known)
+		l.say(home.AsBefore, known)
 	}
 	if errs.HasErrors() {
 		l.say("the schema has errors: correct them and save the file")
@@ -499,28 +472,6 @@ func (l *loop) greet(settings config.Config, database *postgres.Server, installe
 	l.say("")
 }
 
-// homeName is the folder for the data, files and keys of development.
-const homeName = ".sternpost"
-
-// makeHome makes that folder and keeps it out of version control.
-func makeHome(dir string) (string, error) {
-	home, err := filepath.Abs(filepath.Join(dir, homeName))
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(home, 0o755); err != nil {
-		return "", fmt.Errorf("make the folder for development data: %w", err)
-	}
-	ignore := filepath.Join(home, ".gitignore")
-	if _, err := os.Stat(ignore); errors.Is(err, os.ErrNotExist) {
-		if err := os.WriteFile(ignore, []byte("*\n"), 0o644); err != nil {
-			return "", fmt.Errorf("keep development data out of version control: %w", err)
-		}
-	}
-	return home, nil
-}
-
-// signingKey returns the key that signs access tokens in development: made once,
 // then kept, so that tokens outlive a restart.
 func signingKey(home string) (string, error) {
 	generate := func() (string, error) {

@@ -8,13 +8,14 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sternpost/sternpost/cmd/internal/home"
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
 // Reset removes the development database of a project, and the files that belong to its
 // rows, so that the next run starts with nothing. The keys stay.
 func Reset(ctx context.Context, dir string) error {
-	home := filepath.Join(dir, homeName)
+	home := filepath.Join(dir, home.Name)
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -1,17 +1,18 @@
-package dev
+package home_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/sternpost/sternpost/cmd/internal/home"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// TestUnseen compiles again and again: a warning is shown when it appears, and again
+// TestFresh compiles again and again: a warning is shown when it appears, and again
 // when it reappears.
-func TestUnseen(t *testing.T) {
+func TestFresh(t *testing.T) {
 	t.Parallel()
-	l := &loop{}
+	dir := t.TempDir()
 	for i, turn := range []struct {
 		errs  string // a message each; one in capitals is of an error
 		want  string
@@ -25,12 +26,14 @@ func TestUnseen(t *testing.T) {
 		{"b c", "", 2},
 		{"", "", 0},
 		{"b", "b", 0},
+		{"a b c d e", "a c d e", 1}, // e is one more than are shown
+		{"a b c d e", "e", 4},
 	} {
 		var errs syntax.Errors
 		for _, message := range strings.Fields(turn.errs) {
 			errs = append(errs, &syntax.Diagnostic{Code: "Some", Message: message, Warning: message == strings.ToLower(message)})
 		}
-		fresh, known := l.unseen(errs)
+		fresh, known := home.Fresh(dir, errs, 3)
 		var got []string
 		for _, d := range fresh {
 			got = append(got, d.Message)
