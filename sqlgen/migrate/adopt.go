@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/sql"
+	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -123,16 +124,16 @@ func (o *outcome) note(ctx context.Context, conn *pgx.Conn) string {
 
 // try applies migrations to a database on a scratch Postgres.
 func try(ctx context.Context, folder *Folder, scratchURL string) (o *outcome, err error) {
-	server, err := newScratch(ctx, scratchURL)
+	server, err := postgres.NewScratch(ctx, scratchURL)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		if failed := server.close(ctx); err == nil {
+		if failed := server.Close(ctx); err == nil {
 			err = failed
 		}
 	}()
-	url, err := server.database(ctx)
+	url, err := server.Database(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
@@ -52,17 +53,17 @@ func Check(ctx context.Context, folder *Folder, r *emit.Release, scratchURL stri
 		return err
 	}
 
-	server, err := newScratch(ctx, scratchURL)
+	server, err := postgres.NewScratch(ctx, scratchURL)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if failed := server.close(ctx); err == nil {
+		if failed := server.Close(ctx); err == nil {
 			err = failed
 		}
 	}()
 	var migrated, fresh map[string]string
-	err = server.replay(ctx, folder.Files, func(conn *pgx.Conn) error {
+	err = replay(ctx, server, folder.Files, func(conn *pgx.Conn) error {
 		r, _, err := readRelease(ctx, conn)
 		if err != nil {
 			return err
@@ -76,7 +77,7 @@ func Check(ctx context.Context, folder *Folder, r *emit.Release, scratchURL stri
 	if err != nil {
 		return err
 	}
-	url, err := server.database(ctx)
+	url, err := server.Database(ctx)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 )
 
@@ -87,16 +88,16 @@ func (f *Folder) split(name string) (moved []*File, rest *Folder, err error) {
 
 // remake makes the snapshot of the files by applying them.
 func (f *Folder) remake(ctx context.Context, scratchURL string) (s *snapshot, err error) {
-	server, err := newScratch(ctx, scratchURL)
+	server, err := postgres.NewScratch(ctx, scratchURL)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		if failed := server.close(ctx); err == nil {
+		if failed := server.Close(ctx); err == nil {
 			err = failed
 		}
 	}()
-	err = server.replay(ctx, f.Files, func(conn *pgx.Conn) error {
+	err = replay(ctx, server, f.Files, func(conn *pgx.Conn) error {
 		r, platform, err := readRelease(ctx, conn)
 		if err != nil {
 			return err

@@ -2,72 +2,15 @@ package migrate
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/sql"
 	"github.com/sternpost/sternpost/sql/postgres"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 )
-
-// scratch is a Postgres on which migrations are tried. Its databases go with it.
-type scratch struct {
-	admin     *pgx.Conn
-	url       string // of admin
-	stop      func() error
-	databases []string
-}
-
-// newScratch connects to a server whose role may make databases, or starts one if url is
-// empty.
-func newScratch(ctx context.Context, url string) (*scratch, error) {
-	s := &scratch{url: url, stop: func() error { return nil }}
-	if url == "" {
-		server, err := postgres.Start(ctx, postgres.Options{Temporary: true})
-		if err != nil {
-			return nil, fmt.Errorf("start a Postgres to try the migrations on: %w", err)
-		}
-		s.url, s.stop = server.URL(), server.Stop
-	}
-	var err error
-	if s.admin, err = pgx.Connect(ctx, s.url); err != nil {
-		return nil, errors.Join(fmt.Errorf("connect to the Postgres to try the migrations on: %w", err), s.stop())
-	}
-	return s, nil
-}
-
-// close drops the databases and ends the server if it was started.
-func (s *scratch) close(ctx context.Context) error {
-	ctx = context.WithoutCancel(ctx)
-	var errs []error
-	for _, name := range s.databases {
-		_, err := s.admin.Exec(ctx, "drop database "+pg.Ident(name)+" with (force)")
-		errs = append(errs, err)
-	}
-	return errors.Join(append(errs, s.admin.Close(ctx), s.stop())...)
-}
-
-// database makes an empty database and returns its URL.
-func (s *scratch) database(ctx context.Context) (string, error) {
-	name := "sternpost_scratch_" + strings.ToLower(rand.Text()[:12])
-	if _, err := s.admin.Exec(ctx, "create database "+pg.Ident(name)+" template template0 encoding 'UTF8'"); err != nil {
-		return "", fmt.Errorf("make a database to try the migrations on: %w", err)
-	}
-	s.databases = append(s.databases, name)
-	u, err := url.Parse(s.url)
-	if err != nil {
-		return "", fmt.Errorf("read the URL of the Postgres to try the migrations on: %w", err)
-	}
-	u.Path = "/" + name
-	return u.String(), nil
-}
 
 // readCatalog reads the installed objects, each with its description.
 func readCatalog(ctx context.Context, conn *pgx.Conn) (map[string]string, error) {
@@ -133,7 +76,7 @@ func readRelease(ctx context.Context, conn asker) (record, sql.State, error) {
 }
 
 // replay applies files to a database of its own, and calls then with a connection to it.
-func (s *scratch) replay(ctx context.Context, files []*File, then func(conn *pgx.Conn) error) error {
+func replay(ctx context.Context, s *postgres.Scratch, files []*File, then func(conn *pgx.Conn) error) error {
 	dir, err := os.MkdirTemp("", "sternpost-migrations")
 	if err != nil {
 		return err
@@ -145,7 +88,7 @@ func (s *scratch) replay(ctx context.Context, files []*File, then func(conn *pgx
 			return err
 		}
 	}
-	url, err := s.database(ctx)
+	url, err := s.Database(ctx)
 	if err != nil {
 		return err
 	}
