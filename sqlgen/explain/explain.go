@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -26,6 +27,7 @@ type Request struct {
 	Secrets map[string]string
 	Token   string // what the caller's access token would tell, as platform.token has it; empty means nothing
 	Row     string // the id of a row to explain instead of the one that the inputs find; empty means none
+	AllRows bool   // whether to explain all rows of the model instead, for any inputs
 
 	Conditions bool // whether to show the clauses of named conditions
 }
@@ -242,7 +244,7 @@ func (c *call) decide(e *Explanation) error {
 	for _, v := range c.action.Validations {
 		value := c.early.truth(v.Expression)
 		e.Validations = append(e.Validations, Validation{v.Text, placeOf(v.Span), value})
-		if value == expr.False && e.Status == 0 {
+		if value == expr.False && e.Status == 0 && !c.request.AllRows {
 			e.Status, e.Outcome = 400, "invalid: "+v.Message
 		}
 	}
@@ -267,7 +269,7 @@ func (c *call) decide(e *Explanation) error {
 
 // create explains a create, whose row does not exist before it is written.
 func (c *call) create(e *Explanation) error {
-	if c.request.Row != "" {
+	if c.namesRows() {
 		if err := c.explainNamed(e); err != nil {
 			return err
 		}
@@ -277,7 +279,7 @@ func (c *call) create(e *Explanation) error {
 	} else {
 		e.Outcome = "not decided yet: the rules judge the new row, and if they refuse it (403), nothing is written"
 	}
-	if c.request.Row == "" {
+	if !c.namesRows() {
 		e.Notes = append(e.Notes, "with --row the rules are applied to an existing row, as if it were the new one")
 	}
 	e.Notes = append(e.Notes, "constraints and @validates of models are not checked")
@@ -287,15 +289,31 @@ func (c *call) create(e *Explanation) error {
 
 // explainNamed adds the row that is named by its id.
 func (c *call) explainNamed(e *Explanation) (err error) {
-	e.Rows, err = c.explainRows(c.isNamed, maxRows)
-	if len(e.Rows) == 0 && err == nil {
+	e.Rows, err = c.explainRows(c.isNamed, c.mostNamed())
+	if len(e.Rows) == 0 && err == nil && !c.request.AllRows {
 		e.Notes = append(e.Notes, "no row has the id "+c.request.Row)
 	}
 	return err
 }
 
-// isNamed is the condition of the row that the request names.
-func (c *call) isNamed(q lower.Question) pg.Expr { return pg.Eq(q.ID(), pg.Str(c.request.Row)) }
+// namesRows tells whether the request names the rows to explain.
+func (c *call) namesRows() bool { return c.request.Row != "" || c.request.AllRows }
+
+// isNamed is the condition of the rows that the request names.
+func (c *call) isNamed(q lower.Question) pg.Expr {
+	if c.request.AllRows {
+		return pg.True()
+	}
+	return pg.Eq(q.ID(), pg.Str(c.request.Row))
+}
+
+// mostNamed is the largest number of rows that a request names.
+func (c *call) mostNamed() int {
+	if c.request.AllRows {
+		return math.MaxInt32
+	}
+	return maxRows
+}
 
 // pin explains a get, update or delete by the row that it finds.
 func (c *call) pin(e *Explanation) (err error) {
@@ -303,9 +321,9 @@ func (c *call) pin(e *Explanation) (err error) {
 		e.Notes = append(e.Notes, "the write itself is not tried: constraints may refuse it")
 	}
 	switch {
-	case c.request.Row != "":
+	case c.namesRows():
 		e.Notes = append(e.Notes, "the row is the one of --row, regardless of the inputs")
-		e.Rows, err = c.explainRows(c.isNamed, maxRows)
+		e.Rows, err = c.explainRows(c.isNamed, c.mostNamed())
 	case c.action.Custom && len(c.action.Pins) == 0:
 		e.Outcome = "not decided yet: the rules judge the row that the code returns"
 		e.Notes = append(e.Notes, "with --row the rules are applied to that row")
@@ -402,7 +420,7 @@ func (c *call) list(e *Explanation) (err error) {
 	if e.Early == expr.True {
 		e.Outcome = "admitted for any rows"
 	}
-	if c.request.Row != "" {
+	if c.namesRows() {
 		return c.explainNamed(e)
 	}
 	conditions, err := c.rows(c.questions[0].Conditions(), string(c.request.Input))
