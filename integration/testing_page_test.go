@@ -22,7 +22,6 @@ func TestTestingPage(t *testing.T) {
 	t.Parallel()
 	const consequence = "nobody runs the tests that the guide shows"
 	program.Modules(t, typescriptDir, consequence)
-	psql := program.Postgres(t, "psql", consequence)
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(appDir("ledger"))); err != nil {
 		t.Fatal(err)
@@ -46,7 +45,7 @@ func TestTestingPage(t *testing.T) {
 	here := func(text string) string { return strings.ReplaceAll(text, "localhost:8080", "localhost:"+port) }
 	client := filepath.Join(dir, "test/ledger.test.ts")
 	replaceText(t, client, here(fileText(t, client)))
-	script := "PATH=$PATH:" + filepath.Dir(psql) + "\ntrap 'kill $(jobs -p); wait' EXIT\n" + here(strings.Join(steps, "\n"))
+	script := "trap 'kill $(jobs -p); wait' EXIT\n" + here(strings.Join(steps, "\n"))
 	if out, code := shell.Run(t, script); code != 0 || !strings.Contains(out, "# pass 1\n") {
 		t.Fatalf("the workflow exits with %d:\n%s", code, out)
 	}
@@ -58,6 +57,7 @@ func TestTestingPage(t *testing.T) {
 		"sternpost check":                                       {"name Text", "name Txet"},
 		"sternpost permissions | diff permissions.txt -":        {"@permission(roles: [Auditor], actions: [get, list])", ""},
 		`sternpost migrate check --scratch-url "$DATABASE_URL"`: {"note Markdown?", "note Text?"},
+		`sternpost test --matrix --scratch-url "$DATABASE_URL"`: {"@permission(expression: customer.identity == ctx.identity, actions: [get])", ""},
 	} {
 		if !strings.Contains(fileText(t, testingPage), "| `"+strings.ReplaceAll(command, "|", `\|`)+"` |") {
 			t.Errorf("the page does not say when %s fails", command)
@@ -67,7 +67,7 @@ func TestTestingPage(t *testing.T) {
 			t.Errorf("%s: exit %d after the change of %q:\n%s", command, code, change[0], out)
 		}
 	}
-	if said := len(regexp.MustCompile("(?m)^\\| `sternpost").FindAllString(fileText(t, testingPage), -1)); said != 4 {
+	if said := len(regexp.MustCompile("(?m)^\\| `sternpost").FindAllString(fileText(t, testingPage), -1)); said != 5 {
 		t.Errorf("the page says of %d commands when they fail", said)
 	}
 }

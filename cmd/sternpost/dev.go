@@ -26,8 +26,8 @@ the errors of the schema. If the custom code of an action is missing, dev writes
 first version of the file. It keeps data, files and keys of development in
 .sternpost/ inside the project.
 
-Dev fills an empty database from seed/*.json and seed/*.sql in the project: rows,
-calls of actions, and identities that can sign in.
+Dev fills an empty database from seed/*.json, seed/*.yaml and seed/*.sql in the project:
+rows, calls of actions, and identities that can sign in.
 
 Dev asks on a terminal before it makes a change that would lose rows or values.
 Without a terminal it prints the --allow to run it with. Each --allow counts once.

@@ -23,6 +23,7 @@ var newFiles = [...]struct{ from, to string }{
 	{"project/sternpost.yaml", sqlgen.ConfigName},
 	{"project/functions/countTasks.sql", "functions/countTasks.sql"},
 	{"project/seed/tasks.json", "seed/tasks.json"},
+	{"project/tests/tasks.yaml", "tests/tasks.yaml"},
 	{"project/AGENTS.md", "AGENTS.md"},
 	{"project/gitignore", ".gitignore"},
 }
@@ -31,7 +32,7 @@ func newInit() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init DIR",
 		Short: "Make a new project",
-		Long: `Init makes a folder with a first schema, a first function, first rows, a configuration
+		Long: `Init makes a folder with a first schema, function, rows and test, a configuration
 file, a .gitignore, and AGENTS.md, which tells coding agents how to work here. It
 overwrites nothing: if the folder has one of these files, init leaves it as it is.`,
 		Args: takes(1, 1),

@@ -89,7 +89,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(badFlag)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newInit(), newDev(), newReset(), newCheck(), newFmt(), newBuild(), newMigrate(), newRoles(), newDoctor(), newOpenAPI(), newClient(), newServe(), newHealth(), newPermissions(), newFilesCommand(), newSecretsCommand(), newKeysCommand(), newEventsCommand(), newJobsCommand(), newDiff(), newExplain(), newLSP(), newMCP(), newVersion())
+	root.AddCommand(newInit(), newDev(), newReset(), newTest(), newCheck(), newFmt(), newBuild(), newMigrate(), newRoles(), newDoctor(), newOpenAPI(), newClient(), newServe(), newHealth(), newPermissions(), newFilesCommand(), newSecretsCommand(), newKeysCommand(), newEventsCommand(), newJobsCommand(), newDiff(), newExplain(), newLSP(), newMCP(), newVersion())
 	return root
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -114,7 +113,7 @@ func Run(ctx context.Context, o Options) error {
 	go func() { ended <- serving.Run(serve) }()
 	l.seeding = seeding{settings: settings, address: "http://" + serving.Addr().String()}
 	o.during("starting the server", func() {
-		waitReady(ctx, l.seeding.address+"/readyz")
+		seed.AwaitReady(ctx, l.seeding.address)
 		if installed != nil {
 			l.seed(ctx, installed)
 		}
@@ -183,24 +182,6 @@ func (l *loop) installed(ctx context.Context, settings config.Config, outcome *t
 	l.seed(ctx, outcome)
 	if !l.greeted {
 		l.greet(settings, l.database, outcome)
-	}
-}
-
-// waitReady waits a short time until the server is ready: the reason of a delay is in its
-// log.
-func waitReady(ctx context.Context, url string) {
-	for range 30 {
-		if response, err := http.Get(url); err == nil {
-			response.Body.Close()
-			if response.StatusCode == http.StatusOK {
-				return
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(50 * time.Millisecond):
-		}
 	}
 }
 

@@ -37,7 +37,7 @@ func (l *loop) seed(ctx context.Context, installed *turnOutcome) {
 		l.seedFailed(err, seed.Result{})
 		return
 	}
-	waitReady(ctx, l.seeding.address+"/readyz")
+	seed.AwaitReady(ctx, l.seeding.address)
 	result, err := seed.Apply(ctx, files, seed.Target{
 		DatabaseURL: l.database.URL(), Compiled: installed.compiled, BaseURL: l.seeding.settings.BaseURL,
 		Address: l.seeding.address, Tokens: tokens,

@@ -42,7 +42,7 @@ func why(ctx context.Context, a *asked) (any, error) {
 	}
 	request := explain.Request{Action: a.Schema.Actions[i], Caller: in.As, Row: in.Row, Headers: map[string]string{}}
 	mentioned := explain.Mentions(request.Action)
-	request.Env, request.Secrets = a.variables(mentioned.Env), a.variables(mentioned.Secrets)
+	request.Env, request.Secrets = Variables(a.env, mentioned.Env), Variables(a.env, mentioned.Secrets)
 	if in.Input != nil {
 		read, err := a.readInput(in.Action, in.Input)
 		if err != nil {
@@ -66,10 +66,10 @@ func why(ctx context.Context, a *asked) (any, error) {
 	return found, err
 }
 
-// variables returns the values that names have in the environment.
-func (a *asked) variables(names []string) map[string]string {
+// Variables returns the values that names have in an environment.
+func Variables(environ, names []string) map[string]string {
 	values := map[string]string{}
-	for _, v := range a.env {
+	for _, v := range environ {
 		if name, value, _ := strings.Cut(v, "="); slices.Contains(names, name) {
 			values[name] = value
 		}

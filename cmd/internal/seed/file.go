@@ -13,18 +13,25 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/parser"
+
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/cmd/internal/pages"
 	"github.com/sternpost/sternpost/sqlgen"
 )
 
-// Folder is where a project keeps its seeds.
-const Folder = "seed"
+// The folders of a project for its seeds, and for tests, which have the form of seeds.
+const (
+	Folder = "seed"
+	Tests  = "tests"
+)
 
-// File is a file of seeds.
+// File is a file of seeds, or a test.
 type File struct {
-	Name       string     `json:"-"` // seed/1-people.json
-	SQL        string     `json:"-"` // of a script, which has nothing else
+	Name       string `json:"-"` // seed/1-people.json
+	SQL        string `json:"-"` // of a script, which has nothing else
+	text       []byte
 	Identities []Identity `json:"identities"`
 	Rows       tables     `json:"rows"`
 	Calls      []Call     `json:"calls"`
@@ -42,6 +49,11 @@ type Call struct {
 	Action string          `json:"action"`
 	As     string          `json:"as"`    // an identity's e-mail address or id; empty is anonymous
 	Input  json.RawMessage `json:"input"` // nil means {}
+
+	// Only of a test.
+	Name   string          `json:"name"`   // by which later calls refer to the answer; may be empty
+	Status int             `json:"status"` // that must come; 0 means 200, or 202 for a job that starts
+	Answer json.RawMessage `json:"answer"` // a part of what must come; nil means anything
 }
 
 // table holds the rows of a model.
@@ -92,15 +104,24 @@ func (f *File) callPlace(i int) string {
 	return fmt.Sprintf("%s:calls[%d] %s", f.Name, i, f.Calls[i].Action)
 }
 
-// Read reads the seeds of the project in a folder, in the order of their names: seed/*.json
-// and seed/*.sql. A project without that folder has none.
+// Read reads the seeds of the project in a folder, in the order of their names: seed/*.json,
+// seed/*.yaml and seed/*.sql. A project without that folder has none.
 func Read(dir string) ([]File, error) {
+	return readAll(dir, Folder, "*.json", "*.yaml", "*.sql")
+}
+
+// ReadTests reads the tests of the project in a folder likewise: tests/*.json and tests/*.yaml.
+func ReadTests(dir string) ([]File, error) {
+	return readAll(dir, Tests, "*.json", "*.yaml")
+}
+
+func readAll(dir, folder string, patterns ...string) ([]File, error) {
 	root := os.DirFS(dir)
 	var names []string
-	for _, pattern := range []string{"*.json", "*.sql"} {
-		found, err := fs.Glob(root, path.Join(Folder, pattern))
+	for _, pattern := range patterns {
+		found, err := fs.Glob(root, path.Join(folder, pattern))
 		if err != nil {
-			return nil, fmt.Errorf("look for seeds: %w", err)
+			return nil, fmt.Errorf("look for files in %s: %w", folder, err)
 		}
 		names = append(names, found...)
 	}
@@ -109,9 +130,9 @@ func Read(dir string) ([]File, error) {
 	for _, name := range names {
 		text, err := fs.ReadFile(root, name)
 		if err != nil {
-			return nil, fmt.Errorf("read seeds: %w", err)
+			return nil, fmt.Errorf("read %s: %w", folder, err)
 		}
-		f := File{Name: name}
+		f := File{Name: name, text: text}
 		if strings.HasSuffix(name, ".sql") {
 			f.SQL = string(text)
 		} else if err := f.parse(text); err != nil {
@@ -122,8 +143,53 @@ func Read(dir string) ([]File, error) {
 	return files, nil
 }
 
-// parse reads a file in JSON, which has only the members of File.
+// parse reads a file in JSON or YAML, which has only the members of File.
 func (f *File) parse(text []byte) error {
+	if !strings.HasSuffix(f.Name, ".yaml") {
+		return f.decode(text)
+	}
+	converted, err := yaml.YAMLToJSON(text)
+	var bad yaml.Error
+	if errors.As(err, &bad) {
+		return f.wrong(fmt.Sprintf("%d:%d", bad.GetToken().Position.Line, bad.GetToken().Position.Column), "this is not YAML: %s", bad.GetMessage())
+	} else if err != nil {
+		return f.wrong("", "this is not YAML: %v", err)
+	}
+	return f.decode(converted)
+}
+
+// Text returns the text of the file.
+func (f *File) Text() []byte { return f.text }
+
+// Line returns the line of a call, or of a value in it, whose path has names of members and places in lists: answer,
+// results, 0. A value that is not in the file has the line of what surrounds it.
+func (f *File) Line(call int, path ...any) int {
+	tree, err := parser.ParseBytes(f.text, 0)
+	if err != nil {
+		return 1
+	}
+	line := 1
+	at := (&yaml.PathBuilder{}).Root().Child("calls").Index(uint(call))
+	for i := -1; i < len(path); i++ {
+		if i >= 0 {
+			switch step := path[i].(type) {
+			case string:
+				at = at.Child(step)
+			case int:
+				at = at.Index(uint(step))
+			}
+		}
+		node, err := at.Build().FilterFile(tree)
+		if err != nil || node == nil {
+			break
+		}
+		line = node.GetToken().Position.Line
+	}
+	return line
+}
+
+// decode reads JSON.
+func (f *File) decode(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(f)
@@ -163,8 +229,9 @@ func position(text string, at int) string {
 	return fmt.Sprintf("%d:%d", line, column)
 }
 
-// check finds errors before anything is written.
+// check finds errors before anything is written. The input of a test may be wrong on purpose.
 func (f *File) check(compiled *sqlgen.Compiled) error {
+	isTest := path.Dir(f.Name) == Tests
 	for i, identity := range f.Identities {
 		place := fmt.Sprintf("identities[%d]", i)
 		switch _, isEmail := auth.ParseEmail(identity.Email); {
@@ -181,8 +248,14 @@ func (f *File) check(compiled *sqlgen.Compiled) error {
 		if compiled.Manifest.Action(c.Action) == nil {
 			return f.wrong(place+".action", "the schema has no action %q", c.Action)
 		}
-		if pathOf(compiled, c.Action) == "" {
+		if !IsExposed(compiled, c.Action) {
 			return f.wrong(place+".action", "no API exposes %s: add it to one, or write rows", c.Action)
+		}
+		if isTest {
+			continue
+		}
+		if c.Name != "" || c.Status != 0 || c.Answer != nil {
+			return f.wrong(place, "name, status and answer are for tests: move the call to a file in %s/", Tests)
 		}
 		if _, err := pages.ReadInput(compiled, c.Action, c.body()); err != nil {
 			return f.wrong(place+".input", "%v", err)

@@ -62,38 +62,9 @@ func (r Result) String() string {
 // Apply writes seeds into a database without rows. It finds an error in a file before it
 // writes, or undoes what it wrote; only a refused call leaves the writes before it.
 func Apply(ctx context.Context, files []File, to Target) (Result, error) {
-	for _, f := range files {
-		if err := f.check(to.Compiled); err != nil {
-			return Result{}, err
-		}
-	}
-	conn, err := postgres.Connect(ctx, to.DatabaseURL)
-	if err != nil {
-		return Result{}, fmt.Errorf("connect to the database: %w", err)
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, pages.Session); err != nil {
-		return Result{}, fmt.Errorf("set up the session: %w", err)
-	}
-	var r Result
-	callers := map[string]string{} // ids, by what calls name them by
-	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if r.IsFull, err = isFull(ctx, tx, to.Compiled); err != nil || r.IsFull {
-			return err
-		}
-		w := writer{tx: tx, to: to, passwords: auth.NewPasswords(), result: &r}
-		for _, f := range files {
-			if err := w.write(ctx, f); err != nil {
-				return err
-			}
-		}
-		return findCallers(ctx, tx, files, callers)
-	})
-	switch {
-	case err != nil:
-		return Result{}, deferred(err)
-	case r.IsFull:
-		return r, nil
+	callers, r, err := write(ctx, files, to, isFull)
+	if err != nil || r.IsFull {
+		return r, err
 	}
 	r.IsKept = true
 	for _, f := range files {
@@ -105,6 +76,49 @@ func Apply(ctx context.Context, files []File, to Target) (Result, error) {
 		}
 	}
 	return r, nil
+}
+
+// Write writes the identities and rows of a test, also into a database with rows. It returns the ids of the callers, by
+// what calls name them by.
+func Write(ctx context.Context, test File, to Target) (callers map[string]string, err error) {
+	callers, _, err = write(ctx, []File{test}, to, nil)
+	return callers, err
+}
+
+// write writes all of files but their calls, unless the database is full.
+func write(ctx context.Context, files []File, to Target, isFull func(context.Context, pgx.Tx, *sqlgen.Compiled) (bool, error)) (callers map[string]string, r Result, err error) {
+	for _, f := range files {
+		if err := f.check(to.Compiled); err != nil {
+			return nil, r, err
+		}
+	}
+	conn, err := postgres.Connect(ctx, to.DatabaseURL)
+	if err != nil {
+		return nil, r, fmt.Errorf("connect to the database: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, pages.Session); err != nil {
+		return nil, r, fmt.Errorf("set up the session: %w", err)
+	}
+	callers = map[string]string{}
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if isFull != nil {
+			if r.IsFull, err = isFull(ctx, tx, to.Compiled); err != nil || r.IsFull {
+				return err
+			}
+		}
+		w := writer{tx: tx, to: to, passwords: auth.NewPasswords(), result: &r}
+		for _, f := range files {
+			if err := w.write(ctx, f); err != nil {
+				return err
+			}
+		}
+		return findCallers(ctx, tx, files, callers)
+	})
+	if err != nil {
+		return nil, Result{}, deferred(err)
+	}
+	return callers, r, nil
 }
 
 // isFull tells whether a database has rows, or is not one of development: one with a release
