@@ -2,6 +2,9 @@
 -- _600_change, _600_history or _600_change_history. The trigger is on the tables of which somebody is told or a history
 -- is kept, and its arguments are the model and the columns that are never told, such as passwords. An update of nothing
 -- else is no change. It runs with the rights of its owner, since a role that writes the row has none on these tables.
+--
+-- Every write of these tables pays for this function. So it has few expressions, since Postgres prepares each anew in
+-- each transaction, and the two tables have no CHECK, which Postgres reads anew for each statement.
 create or replace function platform.tg_change() returns trigger
 language plpgsql
 volatile
@@ -9,29 +12,31 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_hidden text[] := tg_argv[1:];
-  v_kind text := case tg_op when 'INSERT' then 'create' when 'UPDATE' then 'update' else 'delete' end;
-  v_xid xid8;
-  v_old jsonb := to_jsonb(old) - v_hidden; -- null of an insert
-  v_new jsonb := to_jsonb(new) - v_hidden; -- null of a delete
-  v_at timestamptz := clock_timestamp();
+  v_old jsonb := to_jsonb(old); -- null of an insert
+  v_new jsonb := to_jsonb(new); -- null of a delete
 begin
-  if tg_op = 'UPDATE' and v_old - 'updated_at' = v_new - 'updated_at' then
-    return null;
+  if tg_nargs > 1 then
+    v_old := v_old - tg_argv[1:];
+    v_new := v_new - tg_argv[1:];
+  end if;
+  if tg_op = 'UPDATE' then
+    if v_old - 'updated_at' = v_new - 'updated_at' then
+      return null;
+    end if;
   end if;
 
+  -- The write of the row has given this transaction its number: none that begins later has a smaller seq.
   if tg_name <> '_600_history' then
-    v_xid := pg_current_xact_id(); -- before nextval: no transaction that begins later has a smaller seq
     insert into platform.change (
       day, xid, seq, at, model, kind, record, identity_id, action, request_id, depth, previous, data
     )
     values (
-      extract(epoch from v_at)::bigint / 86400 % 8,
-      v_xid,
+      date_part('epoch', clock_timestamp())::bigint / 86400 % 8,
+      pg_current_xact_id(),
       nextval('platform.change_seq'),
-      v_at,
+      clock_timestamp(),
       tg_argv[0],
-      v_kind,
+      case when v_old is null then 'create' when v_new is null then 'delete' else 'update' end,
       coalesce(v_new, v_old)->>'id',
       nullif(current_setting('sternpost.identity_id', true), ''),
       nullif(current_setting('sternpost.origin', true), ''),
@@ -47,8 +52,8 @@ begin
     values (
       tg_relid,
       coalesce(v_new, v_old)->>'id',
-      v_at,
-      v_kind,
+      clock_timestamp(),
+      case when v_old is null then 'create' when v_new is null then 'delete' else 'update' end,
       nullif(current_setting('sternpost.identity_id', true), ''),
       nullif(current_setting('sternpost.origin', true), ''),
       nullif(current_setting('sternpost.request_id', true), ''),
