@@ -46,7 +46,9 @@ its owner. Explain says so when the database holds another release than DIR.
 
 For get, update and delete, explain finds the row by the inputs and conditions, or
 takes the one of --row. For a list it shows the first rows. The row of a create
-does not exist yet; --row applies the rules to an existing row instead. Explain never
+does not exist yet; --row applies the rules to an existing row instead. What the code of
+a job or a subscriber may do to a row is explained under the name that sternpost
+permissions shows, such as CloseMonth.updateInvoice, with --row. Explain never
 shows values of Passwords and Secrets. It does not evaluate constraints and custom code.
 It takes ctx.env and ctx.secrets from the environment. If the caller cannot send files
 at present (429), a note says until when.
@@ -122,11 +124,19 @@ func meant(name string, actions []*model.Action) string {
 
 // request reads the request to explain.
 func (f *explainFlags) request(r *sqlgen.Compiled, name string) (explain.Request, error) {
-	i := slices.IndexFunc(r.Schema.Actions, func(a *model.Action) bool { return a.Name == name })
-	if i < 0 {
-		return explain.Request{}, fmt.Errorf("the schema has no action %s%s", name, meant(name, r.Schema.Actions))
+	actions, isCode := slices.Clone(r.Schema.Actions), false
+	for _, a := range r.Schema.CodeActions() {
+		actions = append(actions, a.Action)
+		isCode = isCode || a.Name == name
+		if a.Name == name && !a.HasCaller && f.as != "" {
+			return explain.Request{}, fmt.Errorf("nobody calls %s: leave out --as", a.Code)
+		}
 	}
-	request := explain.Request{Action: r.Schema.Actions[i], Caller: f.as, Row: f.row, Conditions: f.conditions, Headers: map[string]string{}}
+	i := slices.IndexFunc(actions, func(a *model.Action) bool { return a.Name == name })
+	if i < 0 {
+		return explain.Request{}, fmt.Errorf("the schema has no action %s%s", name, meant(name, actions))
+	}
+	request := explain.Request{Action: actions[i], Caller: f.as, Row: f.row, Conditions: f.conditions, Headers: map[string]string{}}
 	for _, header := range f.headers {
 		name, value, ok := strings.Cut(header, "=")
 		if !ok {
@@ -156,7 +166,7 @@ func (f *explainFlags) request(r *sqlgen.Compiled, name string) (explain.Request
 	if request.Secrets, err = fromEnvironment(mentioned.Secrets); err != nil {
 		return request, err
 	}
-	if f.input == "" && f.row != "" {
+	if isCode || f.input == "" && f.row != "" {
 		return request, nil // the row is named, so nothing has to be looked up
 	}
 	request.Input, err = readInput(r.Manifest, name, f.input)
@@ -289,7 +299,7 @@ func (f *explainFlags) explainInstalled(ctx context.Context, out, diagnostics io
 	case err != nil:
 		return environmentError(err)
 	}
-	if a := compiled.Manifest.Action(request.Action.Name); len(a.Files) > 0 && explanation.Caller != nil {
+	if a := compiled.Manifest.Action(request.Action.Name); a != nil && len(a.Files) > 0 && explanation.Caller != nil {
 		throttled, err := files.Throttled(ctx, tx, explanation.Caller.ID, mostUploads)
 		if err != nil {
 			return environmentError(err)

@@ -25,14 +25,18 @@ const ownedSchema = `model Note {
   }
   @permission(expression: note.owner == ctx.identity, actions: [get])
   @permission(expression: ctx.isAuthenticated && ctx.headers.key == ctx.secrets.NOTE_KEY, actions: [update])
+  @permission(expression: note.text == "mine", jobs: [count])
+  @on([create], count)
 }
 `
+
+const countCode = "create function functions.count(event jsonb) returns void language sql volatile as 'select';\n"
 
 // TestExplain runs the command against a given database; package explain tests the
 // explanations.
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	content := map[string]string{"schema.stern": ownedSchema, sqlgen.ConfigName: "secrets:\n  - name: NOTE_KEY\n"}
+	content := map[string]string{"schema.stern": ownedSchema, "functions/count.sql": countCode, sqlgen.ConfigName: "secrets:\n  - name: NOTE_KEY\n"}
 	dir := files(t, content)
 	content["schema.stern"] = strings.NewReplacer("owner Identity", "holder Identity", "note.owner", "note.holder").Replace(ownedSchema)
 	ahead := files(t, content)
@@ -54,6 +58,8 @@ func TestExplain(t *testing.T) {
 		{"by --row", []string{"getNote", dir, "--as", "ada", "--row", "n1"}, 0, "200, admitted\n", ""},
 		{"a header and a secret", []string{"editNote", dir, "--as", "bea", "--header", "Key=k3y", "--input", `{"where":{"id":"n1"},"values":{"text":"x"}}`}, 0, "ctx.secrets.NOTE_KEY: (not shown)", ""},
 		{"another header", []string{"editNote", dir, "--as", "bea", "--header", "Key=x", "--input", `{"where":{"id":"n1"},"values":{"text":"x"}}`}, 0, "403, refused before any row is read", ""},
+		{"code of a subscriber", []string{"count.updateNote", dir, "--row", "n1"}, 0, "admitted\n", ""},
+		{"a caller of a subscriber", []string{"count.updateNote", dir, "--row", "n1", "--as", "ada"}, exitInput, "", "nobody calls count: leave out --as"},
 		{"an unknown caller", []string{"getNote", dir, "--as", "nobody", "--input", `{"id":"n1"}`}, exitInput, "", "there is no Identity with the id or e-mail nobody"},
 		{"an unknown action", []string{"getNot", dir}, exitInput, "", "the schema has no action getNot (did you mean getNote?)"},
 		{"input that is missing", []string{"getNote", dir}, exitInput, "", "id is required"},

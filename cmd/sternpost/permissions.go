@@ -24,6 +24,9 @@ have no other role.
   never     every such call is refused
   depends   the decision depends on the rules below: on the row, the caller, the inputs
 
+Then it prints what the code of jobs and subscribers may do to the rows of models, for
+those who have started it. A get is a list, too. Code that nobody starts has no caller.
+
 Below the matrix are warnings: actions of an API that anonymous callers reach, actions
 that nobody can call, and actions with wider access: they show or write rows, or let
 callers find out about rows, against the rules of those rows' own models. Warnings that
@@ -37,6 +40,7 @@ As JSON:
     callers{}  by column: decision (always, never, depends), rules (those on which
                it depends, counted from 0) and on (row, caller, input, header,
                environment, time)
+  code[]     the same members, of what code may do
   warnings[] code, action, message, callers (for whom access is widened), file, line,
              column; the codes are
              ReachedAnonymously, ClosedForAll and those of the compiler

@@ -13,6 +13,7 @@ type (
 	jsonMatrix struct {
 		Callers  []string      `json:"callers"` // anonymous, authenticated, then roles
 		Actions  []jsonAction  `json:"actions"`
+		Code     []jsonAction  `json:"code"` // what the code of jobs and subscribers may do
 		Warnings []jsonWarning `json:"warnings"`
 		Allowed  []jsonWarning `json:"allowed"` // those that an @allow says to be meant
 	}
@@ -48,12 +49,15 @@ type (
 
 // JSON returns a matrix and its warnings for scripts.
 func JSON(m *Matrix, warnings []Warning) []byte {
-	j := jsonMatrix{Callers: []string{}, Actions: []jsonAction{}, Warnings: []jsonWarning{}, Allowed: []jsonWarning{}}
+	j := jsonMatrix{Callers: []string{}, Actions: []jsonAction{}, Code: []jsonAction{}, Warnings: []jsonWarning{}, Allowed: []jsonWarning{}}
 	for _, c := range m.Classes {
 		j.Callers = append(j.Callers, c.Name)
 	}
 	for _, row := range m.Rows {
 		j.Actions = append(j.Actions, m.action(row))
+	}
+	for _, row := range m.Code {
+		j.Code = append(j.Code, m.action(row))
 	}
 	for _, w := range warnings {
 		list := &j.Warnings

@@ -10,6 +10,7 @@ import (
 type Matrix struct {
 	Classes []*Class
 	Rows    []Row // in the order of the schema
+	Code    []Row // what the code of jobs and subscribers may do: the decisions are for those who have started it
 }
 
 // Row is one action.
@@ -17,6 +18,7 @@ type Row struct {
 	Action    *model.Action
 	APIs      []*model.API // those that expose it; none means that nobody can call it over HTTP
 	Decisions []Decision   // one for each class
+	Code      string       // the job or subscriber whose code does it; empty for an action
 }
 
 // Of returns the matrix of a schema.
@@ -33,6 +35,16 @@ func Of(s *model.Schema) *Matrix {
 			row.Decisions = append(row.Decisions, Decide(a.Rules, c))
 		}
 		m.Rows = append(m.Rows, row)
+	}
+	for _, a := range s.CodeActions() {
+		row := Row{Action: a.Action, Code: a.Code}
+		for _, c := range m.Classes {
+			if !a.HasCaller {
+				c = Anonymous()
+			}
+			row.Decisions = append(row.Decisions, Decide(a.Rules, c))
+		}
+		m.Code = append(m.Code, row)
 	}
 	return m
 }

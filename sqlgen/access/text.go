@@ -20,8 +20,12 @@ func Text(m *Matrix, warnings []Warning) string {
 	}
 	writeLine(&b, line, widths)
 	last := ""
-	for _, row := range m.Rows {
-		if name := owner(row.Action); name != last {
+	for _, row := range slices.Concat(m.Rows, m.Code) {
+		name := owner(row.Action)
+		if row.Code != "" {
+			name = "Code of jobs and subscribers"
+		}
+		if name != last {
 			fmt.Fprintf(&b, "\n%s\n", name)
 			last = name
 		}
@@ -99,7 +103,7 @@ func writeNames(b *strings.Builder, text string, names []string) {
 // cells returns the columns of an action: its kind, its name and the verdicts.
 func (r Row) cells() []string {
 	name := r.Action.Name
-	if len(r.APIs) == 0 {
+	if len(r.APIs) == 0 && r.Code == "" {
 		name += " (in no api)"
 	}
 	cells := []string{"  " + string(r.Action.Kind), name}
@@ -115,7 +119,7 @@ func (m *Matrix) widths() []int {
 	for _, c := range m.Classes {
 		widths = append(widths, len(c.Name))
 	}
-	for _, row := range m.Rows {
+	for _, row := range slices.Concat(m.Rows, m.Code) {
 		for i, cell := range row.cells() {
 			widths[i] = max(widths[i], len(cell))
 		}

@@ -116,6 +116,15 @@ func TestAccess(t *testing.T) {
 			breaking | getOrder: authenticated | without the rule: order.owner == ctx.identity
 			widening | listOrders: authenticated, Workshop | with the rule: order.owner == ctx.identity && order.rush
 			breaking | listOrders: authenticated, Workshop | without the rule: order.owner == ctx.identity`},
+		{name: "a job that gains a rule",
+			old: []string{"model Order {\n", "job Close { @permission(roles: [Workshop]) }\nmodel Order {\n  @on([create], watch)\n  @permission(expression: order.rush, actions: [update], jobs: [Close])\n"},
+			new: []string{"model Order {\n", "job Close { @permission(roles: [Workshop]) }\nmodel Order {\n  @on([create], watch)\n  @permission(expression: order.rush, actions: [update], jobs: [Close, watch])\n  @permission(expression: order.owner == ctx.identity, jobs: [Close])\n"}, want: `
+			widening | Close.getOrder, Close.createOrder, Close.deleteOrder: authenticated, Workshop | depends, was never: if order.owner == ctx.identity
+			widening | Close.updateOrder: authenticated, Workshop | with the rule: order.owner == ctx.identity
+			widening | watch.updateOrder: anonymous, authenticated, Workshop | depends, was never: if order.rush`},
+		{name: "a job that loses a rule",
+			old: []string{"model Order {\n", "model Order {\n  @on([create], watch)\n  @permission(expression: true, actions: [read], jobs: [watch])\n  @permission(expression: true, jobs: [watch])\n"},
+			new: []string{"model Order {\n", "model Order {\n  @on([create], watch)\n  @permission(expression: true, actions: [read])\n"}, want: ""},
 		{name: "a rule that moves", new: []string{"read count() returns (Any)", "read count() returns (Any) { @permission(expression: ctx.isAuthenticated) }", "actions: [create, read]", "actions: [create]"}, want: ""},
 		{name: "another role", new: []string{"roles: [Workshop], actions: [get])", "roles: [Workshop, Office], actions: [get])", "role Workshop", "role Office { emails { \"ada@office.example\" } }\nrole Workshop"}, want: `
 			widening | getOrder: Office | always, was depends`},

@@ -428,7 +428,7 @@ func compareLines(t *testing.T, changes []compatibility.Change, want string) {
 func releaseOf(t *testing.T, text string, published bool) *compatibility.Release {
 	t.Helper()
 	dir := t.TempDir()
-	content := map[string]string{"schema.stern": text, "functions/count.sql": ""}
+	content := map[string]string{"schema.stern": text, "functions/count.sql": "", "functions/watch.sql": "", "functions/close.sql": ""}
 	if strings.Contains(text, "// hide") {
 		content[sqlgen.ConfigName] = "hideRefusedRows: true\n"
 	}

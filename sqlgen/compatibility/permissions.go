@@ -13,10 +13,13 @@ import (
 // roles, and where an action bypasses the rules of other models.
 func (c *comparison) permissions() {
 	c.roles()
-	for _, a := range c.new.Schema.Actions {
-		if c.new.exposed[a.Name] {
-			c.verdicts(a)
+	for _, row := range c.new.matrix.Rows {
+		if c.new.exposed[row.Action.Name] {
+			c.verdicts(c.old.row(row.Action.Name), &row)
 		}
+	}
+	for _, row := range c.new.matrix.Code {
+		c.verdicts(c.codeBefore(row), &row)
 	}
 	c.uploads()
 	c.widenings()
@@ -73,12 +76,18 @@ type difference struct {
 }
 
 // verdicts compares the decisions of an action's rules for each class of callers, and
-// reports the same difference of several classes once.
-func (c *comparison) verdicts(a *model.Action) {
+// reports the same difference of several classes once. No client relies on what code may do.
+func (c *comparison) verdicts(old, new *access.Row) {
 	var order []difference
 	callers := map[difference][]string{}
 	for _, class := range c.classes() {
-		for _, d := range c.differences(c.old.decide(a.Name, class), c.new.decide(a.Name, class)) {
+		for _, d := range c.differences(c.old.decide(old, class), c.new.decide(new, class)) {
+			switch {
+			case new.Code != "" && d.class != Widening:
+				continue
+			case new.Code != "":
+				d.reason = "the code reaches rows that it did not"
+			}
 			if callers[d] == nil {
 				order = append(order, d)
 			}
@@ -86,7 +95,7 @@ func (c *comparison) verdicts(a *model.Action) {
 		}
 	}
 	for _, d := range order {
-		c.found.add(Change{d.class, OfPermission, strings.Join(callers[d], ", "), []string{a.Name}, d.text, d.reason})
+		c.found.add(Change{d.class, OfPermission, strings.Join(callers[d], ", "), []string{new.Action.Name}, d.text, d.reason})
 	}
 }
 
@@ -103,18 +112,38 @@ func (c *comparison) classes() []string {
 	return names
 }
 
-// decide returns the decision for a class of callers. A caller with a role of the other
+// row returns the row of an action, nil if no api exposes it.
+func (s *side) row(action string) *access.Row {
+	i := slices.IndexFunc(s.matrix.Rows, func(r access.Row) bool { return r.Action.Name == action })
+	if i < 0 || !s.exposed[action] {
+		return nil
+	}
+	return &s.matrix.Rows[i]
+}
+
+// codeBefore returns what the code could do to the same rows in the old release, nil for nothing.
+func (c *comparison) codeBefore(row access.Row) *access.Row {
+	before := modelNamed(c.old.Schema, row.Action.Model)
+	i := slices.IndexFunc(c.old.matrix.Code, func(r access.Row) bool {
+		return r.Code == row.Code && r.Action.Model == before && r.Action.Kind == row.Action.Kind
+	})
+	if i < 0 {
+		return nil
+	}
+	return &c.old.matrix.Code[i]
+}
+
+// decide returns the decision of a row for a class of callers. A caller with a role of the other
 // release only is authenticated in this one.
-func (s *side) decide(action, class string) access.Decision {
-	if !s.exposed[action] {
+func (s *side) decide(row *access.Row, class string) access.Decision {
+	if row == nil {
 		return access.Decision{Verdict: access.Never}
 	}
 	column := slices.IndexFunc(s.matrix.Classes, func(c *access.Class) bool { return c.Name == class })
 	if column < 0 {
 		column = slices.IndexFunc(s.matrix.Classes, func(c *access.Class) bool { return c.IsAuthenticated })
 	}
-	row := slices.IndexFunc(s.matrix.Rows, func(r access.Row) bool { return r.Action.Name == action })
-	return s.matrix.Rows[row].Decisions[column]
+	return row.Decisions[column]
 }
 
 // differences compares two decisions. If they depend on different rules, it cannot tell

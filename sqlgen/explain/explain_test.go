@@ -110,6 +110,11 @@ func explained(t *testing.T, conn *pgx.Conn, s *model.Schema, call string) strin
 			r.Action = a
 		}
 	}
+	for _, a := range s.CodeActions() {
+		if a.Name == words[0] {
+			r.Action = a.Action
+		}
+	}
 	format := explain.Text
 	for _, word := range words[1:] {
 		key, value, _ := strings.Cut(word, "=")

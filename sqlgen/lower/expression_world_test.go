@@ -130,7 +130,7 @@ func checkText(text string) (*model.Schema, syntax.Errors) {
 	var errs syntax.Errors
 	config := check.ReadConfig(&syntax.Source{Name: "sternpost.yaml", Text: []byte(testConfig)}, &errs)
 	tree := syntax.Parse(&syntax.Source{Name: "test.stern", Text: []byte(text)}, &errs)
-	s := check.Check([]*syntax.File{tree}, check.Options{Config: config, Functions: []string{"functions/churn.sql"}}, &errs)
+	s := check.Check([]*syntax.File{tree}, check.Options{Config: config, Functions: []string{"functions/churn.sql", "functions/close.sql", "functions/sweep.sql", "functions/watch.sql"}}, &errs)
 	return s, errs.Sorted()
 }
 
