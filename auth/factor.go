@@ -114,7 +114,11 @@ func (c Changed) refusal(err, missing error) error {
 // passkeyGrant is the name of the grant for a passkey without a password.
 const passkeyGrant = "passkey"
 
-const refusedFactor = "the second factor is not valid"
+// The refusals of the grants, one text each for all causes.
+const (
+	refusedFactor  = "the second factor is not valid"
+	refusedPasskey = "the passkey is not valid"
+)
 
 // needsFactor answers a right password of an identity that has second factors.
 func (g *Grants) needsFactor(ctx context.Context, token string, kinds []string) error {
@@ -152,6 +156,9 @@ func (g *Grants) secondFactor(ctx context.Context, parameters map[string]string,
 		return nil, err
 	}
 	refused, attempt := InvalidGrant(refusedFactor), Attempt{Address: client.Address}
+	if isAlone {
+		refused = InvalidGrant(refusedPasskey)
+	}
 	var pendingHash []byte
 	if token != "" {
 		pendingHash = HashSecret(token)
@@ -171,7 +178,7 @@ func (g *Grants) secondFactor(ctx context.Context, parameters map[string]string,
 
 	by, identityID, err := g.matchFactor(ctx, tried, code, recovery, credential)
 	if err != nil {
-		return nil, g.failIfRefused(ctx, attempt, err, refusedFactor)
+		return nil, g.failIfRefused(ctx, attempt, err, refused.Description)
 	}
 	if isOther := func(id string) bool { return id != "" && id != identityID }; isOther(tried.IdentityID) || isOther(raised.ID) {
 		return nil, g.fail(ctx, attempt, refused)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/program"
@@ -27,10 +28,15 @@ func TestClientInBrowser(t *testing.T) {
 	}))
 	t.Cleanup(page.Close)
 	db := installApp(t, appDir("workshop"))
-	a := serveWith(t, db, appDir("workshop"), db.ServerURL(), serving{env: []string{"STERNPOST_CORS_ORIGINS=" + page.URL}})
+	origin := strings.Replace(page.URL, "127.0.0.1", "localhost", 1) // passkeys belong to a domain
+	a := serveWith(t, db, appDir("workshop"), db.ServerURL(), serving{env: []string{
+		"STERNPOST_CORS_ORIGINS=" + origin, "STERNPOST_AUTH_PASSKEYS_RP_ID=localhost", "STERNPOST_AUTH_PASSKEYS_ORIGINS=" + origin,
+	}})
 	want := `told: true true
 hired: Mia
 refreshed: 1 for 6 calls, Mia,Mia,Mia,Mia,Mia,Mia
+passkeys of today: [false,[["passkey","this computer",true]],["secondFactor passkey second_factor_required"],"InvalidStateError"]
+passkeys of yesterday: [false,[["passkey","this computer",true]],["secondFactor passkey second_factor_required"],"InvalidStateError"]
 refused: true ERR_INVALID_INPUT email 32
 photo: front ü.png 300000 true 1
 ended: Error: enough
@@ -38,5 +44,5 @@ after a reload: true
 signed out: false null 0
 complaints: none
 `
-	browse(t, browser, want, "client.mjs", a.url, page.URL)
+	browse(t, browser, want, "client.mjs", a.url, origin)
 }

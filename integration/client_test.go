@@ -17,7 +17,7 @@ import (
 // project and, except for the first one, that of the API.
 func clientsOf(t *testing.T, name, dir string) map[string]string {
 	t.Helper()
-	m := account.Extend(manifestOf(t, dir), account.Offer{Mail: true, Passwords: true, Secrets: true})
+	m := account.Extend(manifestOf(t, dir), account.All)
 	files := map[string]string{}
 	for i := range m.APIs {
 		file := name

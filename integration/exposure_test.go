@@ -62,7 +62,7 @@ func TestIdentityActions(t *testing.T) {
 	t.Parallel()
 	var have []string
 	m := &release.Manifest{APIs: []release.API{{Identity: true}}}
-	for _, a := range account.Extend(m, account.Offer{Mail: true, Passwords: true, Secrets: true}).Actions {
+	for _, a := range account.Extend(m, account.All).Actions {
 		have = append(have, a.Name)
 	}
 	if want := model.IdentityActions(); !slices.Equal(have, want) {

@@ -42,7 +42,7 @@ schema changes. The TypeScript compiler then shows what no longer fits.`,
 		if err != nil {
 			return err
 		}
-		manifest := account.Extend(compiled.Manifest, account.Offer{Mail: true, Passwords: true, Secrets: true})
+		manifest := account.Extend(compiled.Manifest, account.All)
 		api, err := chooseAPI(manifest, name)
 		if err != nil {
 			return inputError(err)

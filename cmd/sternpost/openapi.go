@@ -38,7 +38,7 @@ project's settings.`,
 		if err != nil {
 			return err
 		}
-		manifest := account.Extend(compiled.Manifest, account.Offer{Mail: true, Passwords: true, Secrets: true})
+		manifest := account.Extend(compiled.Manifest, account.All)
 		api, err := chooseAPI(manifest, name)
 		if err != nil {
 			return inputError(err)

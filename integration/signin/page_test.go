@@ -11,7 +11,7 @@ import (
 )
 
 // TestSignInPage uses the page of the guide in Chromium, as another origin serves it: an account is made, its address is
-// proven, its password is set anew, and its second factor is added, shown and removed.
+// proven, its password is set anew, and its second factor, and a passkey, are added, shown and removed.
 func TestSignInPage(t *testing.T) {
 	t.Parallel()
 	modules := nodeModules(t, "no browser uses the sign-in page")
@@ -34,12 +34,13 @@ func TestSignInPage(t *testing.T) {
 		_, _ = w.Write([]byte(strings.Replace(string(text), address, "'"+s.url+"'", 1)))
 	}))
 	t.Cleanup(page.Close)
+	origin := strings.Replace(page.URL, "127.0.0.1", "localhost", 1) // passkeys belong to a domain
 	s = serve(t, options{
-		settings: "  verificationUrl: " + page.URL + "/sign-in?do=verify\n  password: {verification: send}\n",
-		env:      []string{"STERNPOST_CORS_ORIGINS=" + page.URL},
+		settings: "  verificationUrl: " + origin + "/sign-in?do=verify\n  password: {verification: send}\n  passkeys: {rpId: localhost, origins: ['" + origin + "']}\n",
+		env:      []string{"STERNPOST_CORS_ORIGINS=" + origin},
 	})
 
-	browser := node(t, modules, "page.mjs", page.URL+"/sign-in", s.url)
+	browser := node(t, modules, "page.mjs", origin+"/sign-in", s.url)
 	browser.Env = append(os.Environ(), "CHROMIUM="+chromium, "AGE="+page.URL+"/age")
 	out, err := browser.CombinedOutput()
 	const want = `Sign in: sign-in: That did not work: the identity does not exist or the credentials are incorrect
@@ -56,11 +57,23 @@ Sign out: sign-in: You have signed out.
 Sign in: factor: 
 Continue: factor: That did not work: the second factor is not valid
 Continue: account: You are signed in.
-factors: An authenticator app, and 10 recovery codes. sessions: 1
+factors: Apps: 1, passkeys: 0, recovery codes: 10. sessions: 1
 Remove the app: sign-in: Please sign in again to do this.
 Sign in: factor: 
 Continue: account: You are signed in.
 removed; it fits: true
+Add a passkey: account: Keep these recovery codes in a safe place: …
+Sign out: sign-in: You have signed out.
+Sign in with a passkey: account: You are signed in.
+Sign out: sign-in: You have signed out.
+Sign in: factor: 
+Use a passkey: factor: That did not work: …
+Use a passkey: account: You are signed in.
+Sign out everywhere else: sign-in: Please sign in again to do this.
+Sign in with a passkey: account: You are signed in.
+factors: Apps: 0, passkeys: 1, recovery codes: 10. sessions: 1
+Sign out: sign-in: You have signed out.
+Sign in with a passkey: sign-in: That did not work: the passkey is not valid
 `
 	if err != nil || string(out) != want {
 		t.Errorf("got  %v %s\nwant %s", err, out, want)

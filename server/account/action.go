@@ -228,6 +228,9 @@ type Offer struct {
 	Mail, Passwords, Secrets, Passkeys bool
 }
 
+// All is the offer of a server that has every part.
+var All = Offer{Mail: true, Passwords: true, Secrets: true, Passkeys: true}
+
 // Model is the model that the actions belong to.
 const Model = "Identity"
 

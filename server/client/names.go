@@ -22,7 +22,7 @@ var languageTypes = []string{"AsyncIterable", "Blob", "Promise"}
 
 // signInMembers are the members of the runtime's interface SignInActions.
 var signInMembers = []string{
-	"signIn", "signInWith", "finishSignIn", "signInWithIdToken", "signInProviders", "signOut", "isSignedIn", "accessToken", "onSignInChange",
+	"signIn", "signInWithPasskey", "signInWith", "finishSignIn", "signInWithIdToken", "signInProviders", "signOut", "isSignedIn", "accessToken", "onSignInChange",
 }
 
 // typeNames returns the type name of each component: its own, or one with a number

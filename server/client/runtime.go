@@ -10,7 +10,7 @@ import (
 var runtimeFiles embed.FS
 
 // runtimeOrder lists the files of the runtime in the best order for reading.
-var runtimeOrder = []string{"problems.ts", "errors.ts", "requests.ts", "calls.ts", "files.ts", "signin.ts", "sha256.ts", "surroundings.ts"}
+var runtimeOrder = []string{"problems.ts", "errors.ts", "requests.ts", "calls.ts", "files.ts", "signin.ts", "passkeys.ts", "sha256.ts", "surroundings.ts"}
 
 // between matches the lines that import and export between files of the runtime.
 var between = regexp.MustCompile(`(?m)^(import [^;]*|export \{[^}]*\});\n+`)

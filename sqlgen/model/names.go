@@ -95,5 +95,6 @@ func capitalize(name string) string {
 func IdentityActions() []string {
 	return []string{"requestPasswordReset", "resetPassword", "requestEmailVerification", "verifyEmail", "changePassword", "changeEmail", "signOutEverywhere",
 		"listSessions", "endSession", "endOtherSessions",
-		"startAuthenticator", "confirmAuthenticator", "removeAuthenticator", "renewRecoveryCodes", "listFactors"}
+		"startAuthenticator", "confirmAuthenticator", "removeAuthenticator",
+		"startPasskey", "confirmPasskey", "removePasskey", "renewRecoveryCodes", "listFactors"}
 }

@@ -56,6 +56,41 @@ const names = await Promise.all([one, other].map((page) => page.evaluate(async (
 }, base)));
 console.log("refreshed:", count("POST /auth/token"), "for", count("POST /api/json/listMechanics"), "calls,", names.join());
 
+// Passkeys: made, then shown instead of a password, behind it, and for a session that goes on. Then the same without the
+// methods for JSON, as in older browsers.
+await one.bringToFront(); // a page behind another shows none
+const authenticator = await context.newCDPSession(one);
+await authenticator.send("WebAuthn.enable");
+const options = { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true };
+const { authenticatorId } = await authenticator.send("WebAuthn.addVirtualAuthenticator", { options });
+for (const methods of ["of today", "of yesterday"]) {
+  console.log(`passkeys ${methods}:`, await one.evaluate(async ([baseUrl, methods]) => {
+    const { createClient, createPasskey } = await import("/client.js");
+    if (methods === "of yesterday") {
+      for (const name of ["parseCreationOptionsFromJSON", "parseRequestOptionsFromJSON"]) delete PublicKeyCredential[name];
+      delete PublicKeyCredential.prototype.toJSON;
+    }
+    const kept = {};
+    const storage = { getItem: (key) => kept[key] ?? null, setItem: (key, value) => (kept[key] = value), removeItem: (key) => delete kept[key] };
+    const asked = [];
+    const user = createClient({ baseUrl, storage, askCredential: async ({ needs, factors, error }) => {
+      asked.push([needs, factors, error.code].join(" "));
+      return { passkey: true };
+    } });
+    const account = { username: `${methods.replace(" ", "-")}@example.com`, password: "correct horse canary" };
+    await user.signIn(account);
+    await user.confirmPasskey({ credential: await createPasskey((await user.startPasskey()).publicKey), name: "this computer" });
+    await user.signOut();
+    const { identityCreated } = await user.signInWithPasskey();
+    const { factors } = await user.listFactors();
+    await user.signOut();
+    await user.signIn(account);
+    const again = await createPasskey((await user.startPasskey()).publicKey).catch((error) => error.name);
+    return JSON.stringify([identityCreated, factors.map(({ kind, name, usedAt }) => [kind, name, usedAt !== null]), asked, again]);
+  }, [base, methods]));
+  await authenticator.send("WebAuthn.clearCredentials", { authenticatorId });
+}
+
 // Errors have their codes and headers through CORS.
 console.log("refused:", await one.evaluate(async () => {
   const error = await client.createCustomer({ name: "Ada", email: "ada@example.com" }).then(() => client.createCustomer({ name: "Ada", email: "ada@example.com" })).catch((e) => e);

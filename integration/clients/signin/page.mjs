@@ -22,7 +22,7 @@ try {
       const said = document.querySelector('#said').textContent
       return open.length === 1 && open[0].id === form && (text === undefined || said.startsWith(text))
     }, [form, text])
-    console.log(`${name}: ${await shown()}: ${(await page.textContent('#said')).replace(/: [a-z0-9]{4}-.*/, ': …')}`)
+    console.log(`${name}: ${await shown()}: ${(await page.textContent('#said')).replace(/: [a-z0-9]{4}-.*|: The operation .*/, ': …')}`)
   }
   const fill = async (username, password) => {
     await page.fill('#sign-in [name=username]', username)
@@ -97,6 +97,32 @@ try {
   await page.waitForFunction(() => document.querySelector('#factors').textContent === 'None.')
   const sizes = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
   console.log(`removed; it fits: ${sizes}`)
+
+  // A passkey is made, signs in alone, behind the password, and for an old session; then it is removed.
+  const authenticator = await context.newCDPSession(page)
+  await authenticator.send('WebAuthn.enable')
+  const options = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true }
+  const { authenticatorId } = await authenticator.send('WebAuthn.addVirtualAuthenticator', { options })
+  await page.bringToFront()
+  await press('Add a passkey', 'account', 'Keep these')
+  await press('Sign out', 'sign-in', 'You have signed out')
+  await press('Sign in with a passkey', 'account', 'You are signed in')
+  await press('Sign out', 'sign-in', 'You have signed out')
+  await fill('ada@example.com', 'another canary')
+  await press('Sign in', 'factor')
+  await authenticator.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
+  await press('Use a passkey', 'factor', 'That did not work')
+  await authenticator.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
+  await press('Use a passkey', 'account', 'You are signed in')
+  await (await fetch(process.env.AGE)).text()
+  await press('Sign out everywhere else', 'sign-in', 'Please sign in again')
+  await press('Sign in with a passkey', 'account', 'You are signed in')
+  await page.waitForFunction(() => document.querySelectorAll('#sessions li').length === 1)
+  console.log(`factors: ${await page.textContent('#factors')} sessions: ${await page.locator('#sessions li').count()}`)
+  await page.locator('#passkeys button').click()
+  await page.waitForFunction(() => document.querySelector('#factors').textContent === 'None.')
+  await press('Sign out', 'sign-in', 'You have signed out')
+  await press('Sign in with a passkey', 'sign-in', 'That did not work')
 } finally {
   await browser.close()
 }

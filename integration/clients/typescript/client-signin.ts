@@ -150,6 +150,7 @@ await step("be refused", async () => {
   equal(unknown.code, "invalid_grant");
   equal((await failure(client.signIn({ username: "no address", password }))).code, "invalid_request");
   equal((await failure(client.signInWithIdToken("x"))).code, "invalid_grant");
+  equal((await failure(client.signInWithPasskey())).code, "invalid_request"); // this server has none
   equal([await client.isSignedIn(), await client.signInProviders()], [false, []]);
 });
 

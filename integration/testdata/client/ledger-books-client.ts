@@ -103,6 +103,7 @@ export function createClient(options: ClientOptions): BooksClient {
     listEntries: api.lists("listEntries"),
     upload: (action, field, file, options) => uploadFile(api, action, field, file, options),
     signIn: api.signIns.signIn,
+    signInWithPasskey: api.signIns.signInWithPasskey,
     signInWith: api.signIns.signInWith,
     finishSignIn: api.signIns.finishSignIn,
     signInWithIdToken: api.signIns.signInWithIdToken,

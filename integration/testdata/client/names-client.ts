@@ -110,6 +110,21 @@ export interface ApiClient extends Omit<SignInActions, "signIn"> {
   /** Removes the authenticator app of the caller, and with the last second factor the recovery codes. */
   removeAuthenticator(input?: RemoveAuthenticatorInput, options?: CallOptions): Promise<RemoveAuthenticatorResponse>;
 
+  /**
+   * Makes a challenge for a new passkey: what navigator.credentials.create takes, good for five minutes. Nothing
+   * changes until confirmPasskey.
+   */
+  startPasskey(input?: StartPasskeyInput, options?: CallOptions): Promise<StartPasskeyResponse>;
+
+  /**
+   * Makes a new passkey a second factor of the caller, which also signs in without a password. credential is the
+   * JSON of what navigator.credentials.create has returned.
+   */
+  confirmPasskey(input: ConfirmPasskeyInput, options?: CallOptions): Promise<ConfirmPasskeyResponse>;
+
+  /** Removes a passkey of the caller, and with the last second factor the recovery codes. */
+  removePasskey(input: RemovePasskeyInput, options?: CallOptions): Promise<RemovePasskeyResponse>;
+
   /** Returns ten new recovery codes; the others are void. */
   renewRecoveryCodes(input?: RenewRecoveryCodesInput, options?: CallOptions): Promise<RenewRecoveryCodesResponse>;
 
@@ -157,10 +172,14 @@ export function createClient(options: ClientOptions): ApiClient {
     startAuthenticator: api.writesUnnamed("startAuthenticator"),
     confirmAuthenticator: api.writesUnnamed("confirmAuthenticator"),
     removeAuthenticator: api.writesUnnamed("removeAuthenticator"),
+    startPasskey: api.writesUnnamed("startPasskey"),
+    confirmPasskey: api.writesUnnamed("confirmPasskey"),
+    removePasskey: api.writesUnnamed("removePasskey"),
     renewRecoveryCodes: api.writesUnnamed("renewRecoveryCodes"),
     listFactors: api.reads("listFactors"),
     upload_: (action, field, file, options) => uploadFile(api, action, field, file, options),
     signIn_: api.signIns.signIn,
+    signInWithPasskey: api.signIns.signInWithPasskey,
     signInWith: api.signIns.signInWith,
     finishSignIn: api.signIns.finishSignIn,
     signInWithIdToken: api.signIns.signInWithIdToken,
@@ -499,6 +518,27 @@ export interface ConfirmAuthenticatorResponse {
 export type RemoveAuthenticatorInput = { [name: string]: never };
 
 export type RemoveAuthenticatorResponse = { [name: string]: never };
+
+export type StartPasskeyInput = { [name: string]: never };
+
+export interface StartPasskeyResponse {
+  /** PublicKeyCredentialCreationOptionsJSON. */
+  publicKey: {
+  };
+}
+
+export interface ConfirmPasskeyInput {
+  credential: string;
+  name?: string;
+}
+
+export type ConfirmPasskeyResponse = { [name: string]: never };
+
+export interface RemovePasskeyInput {
+  id: string;
+}
+
+export type RemovePasskeyResponse = { [name: string]: never };
 
 export type RenewRecoveryCodesInput = { [name: string]: never };
 

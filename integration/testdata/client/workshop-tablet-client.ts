@@ -53,6 +53,7 @@ export function createClient(options: ClientOptions): TabletClient {
     correctItem: api.writes("correctItem"),
     removeItem: api.writes("removeItem"),
     signIn: api.signIns.signIn,
+    signInWithPasskey: api.signIns.signInWithPasskey,
     signInWith: api.signIns.signInWith,
     finishSignIn: api.signIns.finishSignIn,
     signInWithIdToken: api.signIns.signInWithIdToken,

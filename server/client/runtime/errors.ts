@@ -1,5 +1,6 @@
 // Errors: refusals by the server, and failures to reach it.
 
+import type { PasskeyRequest } from "./passkeys.js";
 import type { InputProblem } from "./problems.js";
 
 /** The members of every ApiError. */
@@ -28,9 +29,10 @@ interface ErrorData {
   errors: InputProblem[];
   /** With ERR_SECOND_FACTOR: a second factor, or any credential within the last minutes. */
   needs?: "secondFactor" | "recentSignIn";
-  /** With second_factor_required: what the account has, and the token for showing one of it. */
-  factors?: ("totp" | "recovery")[];
+  /** With second_factor_required: what the account has, the token for showing one of it, and what asks for a passkey. */
+  factors?: ("totp" | "passkey" | "recovery")[];
   factorToken?: string;
+  publicKey?: PasskeyRequest;
 }
 
 interface ErrorDetails {
@@ -50,7 +52,7 @@ async function readRefusal(response: Response): Promise<ServiceError> {
   if (requestId !== null) details.requestId = requestId;
   const retryAfter = response.headers.get("Retry-After");
   if (retryAfter !== null && /^\d+$/.test(retryAfter)) details.retryAfter = Number(retryAfter);
-  let body: { code?: unknown; message?: unknown; data?: unknown; error?: unknown; error_description?: unknown; factor_token?: string; factors?: string[] } = {};
+  let body: { code?: unknown; message?: unknown; data?: unknown; error?: unknown; error_description?: unknown; factor_token?: string; factors?: []; publicKey?: PasskeyRequest } = {};
   try {
     body = Object(await response.json());
   } catch (cause) {
@@ -59,7 +61,8 @@ async function readRefusal(response: Response): Promise<ServiceError> {
   const code = body.code ?? body.error;
   if (typeof code !== "string") return unexpectedAnswer(response.status, details);
   if (body.data !== undefined) details.data = { errors: [], ...(body.data as Partial<ErrorData>) };
-  if (body.factor_token !== undefined) details.data = { errors: [], factorToken: body.factor_token, factors: body.factors } as ErrorData;
+  const { factor_token: factorToken, factors, publicKey } = body;
+  if (factorToken !== undefined) details.data = { errors: [], factorToken, ...(factors && { factors }), ...(publicKey && { publicKey }) };
   return new ServiceError(code, response.status, String(body.message ?? body.error_description ?? code), details);
 }
 

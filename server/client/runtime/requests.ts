@@ -24,15 +24,15 @@ export interface ClientOptions {
   askCredential?: (asked: CredentialRequest) => Promise<Credential | null>;
 }
 
-/** Something that a user shows. */
-export type Credential = { username: string; password: string } | { code: string } | { recoveryCode: string };
+/** Something that a user shows. For a passkey, the client asks the browser. */
+export type Credential = { username: string; password: string } | { code: string } | { recoveryCode: string } | { passkey: true };
 
 /** A request to show something. */
 export interface CredentialRequest {
   /** A second factor, or any credential; the second factor again if the account has one. */
   needs: "secondFactor" | "recentSignIn";
-  /** The second factors that the account has: an authenticator app, recovery codes. Unknown before the password. */
-  factors?: ("totp" | "recovery")[];
+  /** The second factors that the account has: an authenticator app, passkeys, recovery codes. Unknown before the password. */
+  factors?: ("totp" | "passkey" | "recovery")[];
   /** Why it is asked for. */
   error: ServiceError;
 }

@@ -1,6 +1,7 @@
 // The signed-in identity, and the ways to sign in.
 
 import { ServiceError, signInEnded } from "./errors.js";
+import { type PasskeyRequest, showPasskey } from "./passkeys.js";
 import { type ClientOptions, type Credential, type CredentialRequest, type Repeatable, type ServiceRequest, persist, sendOnce } from "./requests.js";
 import { sha256 } from "./sha256.js";
 import { type SignInStorage, base64url, defaultStorage, exclusively, pause, randomBytes, surroundings, uniqueName } from "./surroundings.js";
@@ -40,6 +41,9 @@ export interface RedirectOptions {
 export interface SignInActions {
   /** Signs in with a password. */
   signIn(signIn: PasswordSignIn): Promise<SignedIn>;
+
+  /** Signs in with a passkey, which the browser lets the user choose. It throws what the browser throws if the user gives up. */
+  signInWithPasskey(): Promise<SignedIn>;
 
   /** Begins a sign-in through a provider. Call finishSignIn at the address at which it ends. */
   signInWith(provider: string, options?: RedirectOptions): Promise<void>;
@@ -120,6 +124,8 @@ class SignIns implements SignInActions {
     if (createIfNotExists !== undefined) parameters["create_if_not_exists"] = String(createIfNotExists);
     return this.#begin(parameters);
   };
+
+  signInWithPasskey = async (): Promise<SignedIn> => this.#begin({ grant_type: "passkey", credential: await this.#passkey() });
 
   signInWithIdToken = (idToken: string): Promise<SignedIn> =>
     this.#begin({ grant_type: "token_exchange", subject_token: idToken, subject_token_type: "id_token" });
@@ -269,8 +275,14 @@ class SignIns implements SignInActions {
     const shown: Credential | null = (await this.#ask?.(asked)) ?? null;
     if (shown === null) throw error;
     if ("code" in shown) return { grant_type: "second_factor", code: shown.code };
+    if ("passkey" in shown) return { grant_type: "second_factor", credential: await this.#passkey(error.data?.publicKey) };
     if ("recoveryCode" in shown) return { grant_type: "second_factor", recovery_code: shown.recoveryCode };
     return { grant_type: "password", username: shown.username, password: shown.password };
+  }
+
+  /** Has the user show a passkey, for a new challenge unless there is one. */
+  async #passkey(asked?: PasskeyRequest): Promise<string> {
+    return showPasskey(asked ?? (await this.#send<{ publicKey: PasskeyRequest }>("POST", "/auth/passkey", {}, "always")).publicKey);
   }
 
   async #keep<T extends KeptSignIn | null>(signIn: T): Promise<T> {

@@ -1,6 +1,8 @@
 // The parts of the runtime that the client uses, never at load. A part that a browser, Node, Deno, Bun or React Native
 // lacks is undefined here.
 
+import type { PasskeyAnswer, PasskeyRequest } from "./passkeys.js";
+
 /** An upload that reports its progress. */
 interface ProgressRequest {
   readonly status: number;
@@ -12,6 +14,12 @@ interface ProgressRequest {
   setRequestHeader(name: string, value: string): void;
   send(body: Blob): void;
   abort(): void;
+}
+
+/** The authenticators of a browser. */
+interface Authenticators {
+  create(options: { publicKey: unknown }): Promise<PasskeyAnswer | null>;
+  get(options: { publicKey: unknown }): Promise<PasskeyAnswer | null>;
 }
 
 /** The locks that all tabs of a browser share. */
@@ -28,7 +36,8 @@ interface Surroundings {
   history?: { state: unknown; replaceState(state: unknown, title: string, url: string): void };
   localStorage?: SignInStorage;
   location?: { href: string; assign(url: string): void };
-  navigator?: { locks?: Locks };
+  navigator?: { locks?: Locks; credentials?: Authenticators };
+  PublicKeyCredential?: { parseCreationOptionsFromJSON?: (publicKey: PasskeyRequest) => unknown; parseRequestOptionsFromJSON?: (publicKey: PasskeyRequest) => unknown };
 }
 
 const surroundings = globalThis as unknown as Surroundings;
@@ -132,8 +141,17 @@ function base64url(bytes: Uint8Array): string {
   return base64(bytes).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
 }
 
+/** The bytes of a text in base64url. */
+function bytesOf(text: string): Uint8Array {
+  const parts = [...text.replace(/-/g, "+").replace(/_/g, "/")].map((letter) => letters.indexOf(letter));
+  return Uint8Array.from({ length: Math.floor((parts.length * 3) / 4) }, (_, i) => {
+    const first = Math.floor((i * 4) / 3);
+    return (((parts[first] ?? 0) << 6) | (parts[first + 1] ?? 0)) >> (4 - (i % 3) * 2);
+  });
+}
+
 function byteAt(bytes: Uint8Array, index: number): number {
   return bytes[index] ?? 0;
 }
 
-export { base64, base64url, byteAt, defaultStorage, exclusively, pause, type ProgressRequest, randomBytes, reasonOf, surroundings, uniqueName, unlessAborted };
+export { base64, base64url, byteAt, bytesOf, defaultStorage, exclusively, pause, type ProgressRequest, randomBytes, reasonOf, surroundings, uniqueName, unlessAborted };
