@@ -9,12 +9,14 @@ import (
 
 // The names that are added to the runtime's, for any schema.
 const (
-	errorType      = "ApiError"
-	storedFileType = "StoredFile"
-	pagingType     = "ListPaging"
-	uploadsType    = "UploadFields"
-	signInsType    = "SignInActions"
-	uploadMember   = "upload"
+	errorType       = "ApiError"
+	storedFileType  = "StoredFile"
+	pagingType      = "ListPaging"
+	uploadsType     = "UploadFields"
+	inputFieldsType = "InputFields"
+	inputFieldType  = "InputField"
+	signInsType     = "SignInActions"
+	uploadMember    = "upload"
 )
 
 // languageTypes are types of the language that occur outside of the runtime.
@@ -29,7 +31,7 @@ var signInMembers = []string{
 // appended if the runtime or the language uses that name.
 func typeNames(components release.Schemas, clientType string) map[string]string {
 	taken := runtimeWords()
-	for _, name := range slices.Concat(languageTypes, []string{errorType, pagingType, uploadsType, clientType}) {
+	for _, name := range slices.Concat(languageTypes, []string{errorType, pagingType, uploadsType, inputFieldsType, inputFieldType, clientType}) {
 		taken[name] = true
 	}
 	isComponent := map[string]bool{}

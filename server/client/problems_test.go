@@ -14,6 +14,8 @@ func TestProblems(t *testing.T) {
 	var p printer
 	p.line(0, "// Problems of single inputs. The tests write this file from the kinds of problems.")
 	p.line(0, "")
+	p.line(0, "import type { InputField } from \"./fields.js\";")
+	p.line(0, "")
 	p.comment(0, "One problem of the input. Its code tells the kind, so that a client can say it in its own words.")
 	p.line(0, "export type InputProblem =")
 	kinds := problem.Kinds()
@@ -37,7 +39,7 @@ func TestProblems(t *testing.T) {
 	p.comment(0, "An InputProblem of one code.")
 	p.line(0, "interface ProblemOf<Code extends string, Params = undefined> {")
 	p.comment(1, "The dotted path of the input.")
-	p.line(1, "field?: string;")
+	p.line(1, "field?: InputField;")
 	p.line(1, "code: Code;")
 	p.comment(1, "What belongs to a problem of this code.")
 	p.line(1, "params: Params;")

@@ -55,7 +55,8 @@ type Config struct {
 	StatementTimeout time.Duration
 	LockTimeout      time.Duration
 	OpenAPI          OpenAPIAccess
-	Docs             bool // whether there are pages for developers
+	Docs             bool   // whether there are pages for developers
+	Client           string // a file that sternpost dev keeps, below the project; empty means none
 	MCP              MCP
 	CORSOrigins      []string
 	ShutdownGrace    time.Duration

@@ -107,6 +107,7 @@ var settings = []setting[Config]{
 	{key: "pagination.maxSize", set: one(integer(1, 1000000), func(c *Config) *int { return &c.Pagination.MaxSize }), production: "1000", development: "1000"},
 	{key: "pagination.totalCount", set: one(either("onRequest", "always"), func(c *Config) *bool { return &c.Pagination.AlwaysCount }), production: "onRequest", development: "onRequest"},
 	{key: "hideRefusedRows", ofSchema: true},
+	{key: "client", set: one(text, func(c *Config) *string { return &c.Client })},
 	{key: "encryption.key", set: one(encryptionKey, func(c *Config) *string { return &c.EncryptionKey }), isSecret: true},
 	{key: "encryption.previousKeys", set: each(encryptionKey, func(c *Config) *[]string { return &c.PreviousEncryptionKeys }), isList: true, isSecret: true},
 	{key: "auth.signingKey", set: one(signingKey, func(c *Config) *string { return &c.SigningKey }), isSecret: true},

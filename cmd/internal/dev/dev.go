@@ -224,6 +224,9 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	switch {
 	case outcome != nil:
 		l.data.Installed(outcome.compiled)
+		if err := l.keepClient(outcome.compiled); err != nil {
+			l.say("%v", err)
+		}
 	case ctx.Err() == nil:
 		l.data.Behind(l.said.String())
 	}

@@ -2,7 +2,7 @@
 
 import { createClient as createLedgerClient } from "./ledger-client.js";
 import { createClient as createPortalClient } from "./ledger-portal-client.js";
-import { ApiError, createClient, type InputProblem, type ListBicyclesWhere, type SignInStorage } from "./workshop-client.js";
+import { ApiError, createClient, type InputFields, type InputProblem, type ListBicyclesWhere, type SignInStorage } from "./workshop-client.js";
 import { createClient as createTabletClient } from "./workshop-tablet-client.js";
 import { every } from "./program.js";
 
@@ -112,6 +112,30 @@ export async function mistakes(): Promise<void> {
     if (arm === "line") return;
   }
 }
+
+/** The inputs that a form shows its problems beside. The compiler knows their names. */
+export function beside(problem: InputProblem): string {
+  switch (problem.field) {
+    case "owner.id":
+      return "the customer";
+    case "items.0.what":
+      return "the first item";
+    // @ts-expect-error: no input has this name
+    case "ownr.id":
+      return "";
+    default:
+      return problem.field ?? "the form";
+  }
+}
+
+export const labels: { [Field in InputFields["createCustomer"]]: string } = {
+  name: "Name",
+  email: "E-mail",
+  phone: "Telephone",
+  newsletter: "Offers",
+  // @ts-expect-error: no input of the action
+  brand: "Brand",
+};
 
 /** The reaction to an error. The compiler knows all codes, and the members of each. */
 export function advice(error: unknown): string {

@@ -721,6 +721,107 @@ export type ListPaging =
   | { first?: never; after?: never; last?: number; before?: string; limit?: never; offset?: never }
   | { first?: never; after?: never; last?: never; before?: never; limit: number; offset?: number };
 
+/** The inputs of each action by their dotted paths, as error.data.errors names them. */
+export interface InputFields {
+  openLedger: "name";
+  renameBusiness: "where" | "where.id" | "values" | "values.name";
+  addCustomer: "name" | "email" | "invitation";
+  getCustomer: "id";
+  listCustomers:
+    | "where"
+    | `where.${string}`
+    | "first"
+    | "after"
+    | "last"
+    | "before"
+    | "limit"
+    | "offset"
+    | "totalCount";
+  correctCustomer: "where" | "where.id" | "values" | "values.name" | "values.email";
+  statement: "id" | "since" | "until";
+  draftInvoice:
+    | "customer"
+    | "customer.id"
+    | "isCreditNote"
+    | "issuedOn"
+    | "dueOn"
+    | "note"
+    | "lines"
+    | `lines.${number}`
+    | `lines.${number}.text`
+    | `lines.${number}.quantity`
+    | `lines.${number}.price`;
+  getInvoice: "id";
+  listInvoices:
+    | "where"
+    | `where.${string}`
+    | "first"
+    | "after"
+    | "last"
+    | "before"
+    | "limit"
+    | "offset"
+    | "totalCount"
+    | "orderBy"
+    | `orderBy.${number}`
+    | `orderBy.${number}.dueOn`
+    | `orderBy.${number}.total`
+    | `orderBy.${number}.number`;
+  correctInvoice: "where" | "where.id" | "values" | "values.dueOn" | "values.note";
+  sendInvoice: "where" | "where.id" | "values";
+  discardInvoice: "id";
+  recordPayment: "invoice" | "invoice.id" | "amount" | "paidOn" | "method" | "receipt";
+  listPayments: "where" | `where.${string}` | "first" | "after" | "last" | "before" | "limit" | "offset" | "totalCount";
+  refundPayment: "payment" | "payment.id" | "amount" | "refundedOn" | "reason";
+  getEntry: "id";
+  listEntries:
+    | "where"
+    | `where.${string}`
+    | "first"
+    | "after"
+    | "last"
+    | "before"
+    | "limit"
+    | "offset"
+    | "totalCount"
+    | "orderBy"
+    | `orderBy.${number}`
+    | `orderBy.${number}.day`
+    | `orderBy.${number}.amount`
+    | `orderBy.${number}.text`;
+}
+
+/** What a problem is about: an input of an action, or a field with a constraint. */
+export type InputField =
+  | InputFields[keyof InputFields]
+  | "amount"
+  | "balance"
+  | "businessId"
+  | "createdAt"
+  | "customerId"
+  | "dueOn"
+  | "id"
+  | "identityId"
+  | "invitation"
+  | "invoiceId"
+  | "isCreditNote"
+  | "issuedOn"
+  | "method"
+  | "name"
+  | "number"
+  | "ownerId"
+  | "paid"
+  | "paidOn"
+  | "paymentId"
+  | "price"
+  | "quantity"
+  | "reason"
+  | "refundedOn"
+  | "state"
+  | "text"
+  | "total"
+  | "updatedAt";
+
 /** The error of a failed call. Its code tells the case: if (error instanceof ApiError) switch (error.code) { … } */
 export type ApiError =
   /** the input could not be read */

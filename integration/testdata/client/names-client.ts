@@ -568,6 +568,75 @@ export type ListPaging =
   | { first?: never; after?: never; last?: number; before?: string; limit?: never; offset?: never }
   | { first?: never; after?: never; last?: never; before?: never; limit: number; offset?: number };
 
+/** The inputs of each action by their dotted paths, as error.data.errors names them. */
+export interface InputFields {
+  signIn: "signIn" | "then" | `then.${number}` | "kind" | "maps" | `maps.${number}` | `maps.${number}.name` | "picture";
+  getPromise: "id";
+  pages: "id" | "signIn" | "signOut";
+  upload: "where" | "where.id" | "values" | "values.picture" | "values.kind";
+  all:
+    | "where"
+    | `where.${string}`
+    | "first"
+    | "after"
+    | "last"
+    | "before"
+    | "limit"
+    | "offset"
+    | "totalCount"
+    | "orderBy"
+    | `orderBy.${number}`
+    | `orderBy.${number}.signIn`
+    | `orderBy.${number}.kind`;
+  constructor: "id";
+  then: "id";
+  new: "id";
+  await: "where" | "where.id" | "values" | "values.then" | `values.then.${number}`;
+  getResponse: "title";
+  listResponses:
+    | "where"
+    | `where.${string}`
+    | "first"
+    | "after"
+    | "last"
+    | "before"
+    | "limit"
+    | "offset"
+    | "totalCount";
+  blobs:
+    | "where"
+    | `where.${string}`
+    | "first"
+    | "after"
+    | "last"
+    | "before"
+    | "limit"
+    | "offset"
+    | "totalCount"
+    | "orderBy"
+    | `orderBy.${number}`
+    | `orderBy.${number}.blob`;
+  requestPasswordReset: "email" | "redirectUrl";
+  resetPassword: "token" | "password";
+  verifyEmail: "token" | "password";
+  changePassword: "oldPassword" | "password";
+  changeEmail: "email" | "password";
+  endSession: "id";
+  confirmAuthenticator: "code";
+}
+
+/** What a problem is about: an input of an action, or a field with a constraint. */
+export type InputField =
+  | InputFields[keyof InputFields]
+  | "createdAt"
+  | "errorId"
+  | "id"
+  | "name"
+  | "promiseId"
+  | "signIn"
+  | "signOut"
+  | "updatedAt";
+
 /** The error of a failed call. Its code tells the case: if (error instanceof ApiError) switch (error.code) { … } */
 export type ApiError =
   /** the input could not be read */

@@ -349,6 +349,34 @@ export type ListPaging =
   | { first?: never; after?: never; last?: number; before?: string; limit?: never; offset?: never }
   | { first?: never; after?: never; last?: never; before?: never; limit: number; offset?: number };
 
+/** The inputs of each action by their dotted paths, as error.data.errors names them. */
+export interface InputFields {
+  getOrder: "id";
+  listOrders: "where" | `where.${string}` | "first" | "after" | "last" | "before" | "limit" | "offset" | "totalCount";
+  listBoard: "where" | `where.${string}` | "first" | "after" | "last" | "before" | "limit" | "offset" | "totalCount";
+  moveOrder: "where" | "where.id" | "values" | "values.state" | "values.finishedAt";
+  addItem: "order" | "order.id" | "what" | "price" | "quantity" | "labour";
+  listItems: "where" | `where.${string}` | "first" | "after" | "last" | "before" | "limit" | "offset" | "totalCount";
+  correctItem: "where" | "where.id" | "values" | "values.what" | "values.price" | "values.quantity" | "values.labour";
+  removeItem: "id";
+}
+
+/** What a problem is about: an input of an action, or a field with a constraint. */
+export type InputField =
+  | InputFields[keyof InputFields]
+  | "bicycleId"
+  | "complaint"
+  | "createdAt"
+  | "id"
+  | "mechanicId"
+  | "number"
+  | "orderId"
+  | "price"
+  | "quantity"
+  | "state"
+  | "updatedAt"
+  | "what";
+
 /** The error of a failed call. Its code tells the case: if (error instanceof ApiError) switch (error.code) { … } */
 export type ApiError =
   /** the input could not be read */

@@ -1,5 +1,7 @@
 // Problems of single inputs. The tests write this file from the kinds of problems.
 
+import type { InputField } from "./fields.js";
+
 /** One problem of the input. Its code tells the kind, so that a client can say it in its own words. */
 export type InputProblem =
   /** the input is missing */
@@ -72,7 +74,7 @@ export type InputProblem =
 /** An InputProblem of one code. */
 interface ProblemOf<Code extends string, Params = undefined> {
   /** The dotted path of the input. */
-  field?: string;
+  field?: InputField;
   code: Code;
   /** What belongs to a problem of this code. */
   params: Params;
