@@ -145,7 +145,7 @@ New refuses changes that would lose rows or values, or may fail on existing rows
 			fmt.Fprintln(c.ErrOrStderr(), "warning: "+warning)
 		}
 		for _, f := range written.Files {
-			fmt.Fprintf(c.OutOrStdout(), "wrote %s\n%s", filepath.Join(folder.Dir, f.Name), f.Plan())
+			fmt.Fprintf(c.OutOrStdout(), "wrote %s\n%s", filepath.Join(folder.Dir, f.Name), f.Head()+f.Plan())
 		}
 		return nil
 	}
@@ -177,7 +177,7 @@ was changed by hand. Plan changes nothing.`,
 			return migrateError(err)
 		}
 		for _, f := range status.Pending {
-			fmt.Fprintf(c.OutOrStdout(), "%s\n%s", f.Name, f.Plan())
+			fmt.Fprintf(c.OutOrStdout(), "%s\n%s", f.Name, f.Head()+f.Plan())
 		}
 		for _, rows := range status.Rows {
 			fmt.Fprintln(c.OutOrStdout(), rows)
@@ -378,7 +378,7 @@ Without FILE it only makes snapshot.json anew.`,
 			fmt.Fprintf(c.OutOrStdout(), "removed %s\n", filepath.Join(folder.Dir, f.Name))
 		}
 		for _, f := range outcome.Written {
-			fmt.Fprintf(c.OutOrStdout(), "wrote %s\n%s", filepath.Join(folder.Dir, f.Name), f.Plan())
+			fmt.Fprintf(c.OutOrStdout(), "wrote %s\n%s", filepath.Join(folder.Dir, f.Name), f.Head()+f.Plan())
 		}
 		fmt.Fprintf(c.OutOrStdout(), "wrote %s\n", filepath.Join(folder.Dir, migrate.SnapshotName))
 		for _, f := range outcome.Kept {

@@ -59,12 +59,13 @@ func Between(old, new *pg.Database, options Options) *Plan {
 	p.dropTables()
 	p.dropHistories()
 	p.rename()
+	p.renameViews()
 	p.create()
 	p.alter()
 	p.compute()
 	p.addUp()
-	p.putBack()
 	p.countFiles()
+	p.putBack()
 	p.functions()
 	p.code()
 	p.plan.Locks = p.locks()
@@ -213,8 +214,7 @@ func (pr *pair) gone(what string) string {
 	return text
 }
 
-// views finds the views that cannot stay: those that are gone, and those that show a renamed, retyped or dropped
-// column. A view that shows more, behind its old columns, is replaced in place. A view over a query goes with the views
+// views finds the views that cannot stay: those that are gone, and those that show a retyped or dropped column. A view that shows more, behind its old columns, is replaced in place. A view over a query goes with the views
 // that it reads.
 func (p *planner) views() {
 	for _, v := range p.old.Views {
@@ -225,8 +225,33 @@ func (p *planner) views() {
 			continue
 		}
 		pr := p.pairOf(v.Table)
-		if n == nil || n.Table != v.Table || pr == nil || pr.new == nil || len(pr.names) > 0 || len(pr.retyped) > 0 || !showsAll(n, v) {
+		if n == nil || n.Table != v.Table || pr == nil || pr.new == nil || pr.old.Name != pr.new.Name || len(pr.retyped) > 0 || !showsAll(n, p.renamedView(v)) {
 			p.offViews[v.Name] = true
+		}
+	}
+}
+
+// renamedView returns an old view over a table that stays with the new names of its columns.
+func (p *planner) renamedView(v *pg.View) *pg.View {
+	pr := p.pairOf(v.Table)
+	renamed := *v
+	renamed.Columns = slices.Clone(v.Columns)
+	for i, c := range v.Columns {
+		renamed.Columns[i] = pg.ViewColumn{Name: pr.renamed([]string{c.Name})[0], Value: pg.Renamed(c.Value, pr.names)}
+	}
+	return &renamed
+}
+
+// renameViews lets the views that stay follow renamed columns.
+func (p *planner) renameViews() {
+	for _, v := range p.old.Views {
+		if v.IsQuery() || p.offViews[v.Name] {
+			continue
+		}
+		for i, c := range p.renamedView(v).Columns {
+			if old := v.Columns[i].Name; old != c.Name {
+				p.step(RenameViewColumn{v, old, c.Name}, nil, "it follows the column of app."+v.Table, AccessExclusive)
+			}
 		}
 	}
 }
@@ -329,7 +354,7 @@ func (p *planner) putBack() {
 		case o == nil || p.offViews[n.Name]:
 			p.step(CreateView{View: n}, nil, reason, AccessExclusive)
 		case len(n.Columns) != len(o.Columns):
-			p.step(CreateView{View: inOrderOf(o, n), Replace: true}, nil, reason, AccessExclusive)
+			p.step(CreateView{View: inOrderOf(p.renamedView(o), n), Replace: true}, nil, reason, AccessExclusive)
 		}
 	}
 	for _, pr := range p.pairs {
@@ -499,7 +524,7 @@ func (p *planner) result() *pg.Database {
 	}
 	for _, v := range p.new.Views {
 		if o := p.old.View(v.Name); o != nil && !v.IsQuery() && !p.offViews[v.Name] {
-			v = inOrderOf(o, v)
+			v = inOrderOf(p.renamedView(o), v)
 		}
 		after.Views = append(after.Views, v)
 	}

@@ -101,11 +101,20 @@ func TestLaw(t *testing.T) {
 		},
 		{
 			name: "a view over a query comes off before the views that it reads, and back behind them",
-			old:  unionOf("model Post { fields { author Author title Text } }", "post.author.name"),
-			new:  unionOf("model Post { fields { author Author headline Text @renamed(from: title) } }", "post.author.name"),
+			old:  unionOf("model Post { fields { author Author title Number } }", "post.author.name"),
+			new:  unionOf("model Post { fields { author Author title Decimal } }", "post.author.name"),
 			want: []string{
-				"drop view related.event__post", "drop view related.post", "rename column title to headline",
+				"drop view related.event__post", "drop view related.post", "alter column title type numeric",
 				"create view related.post", "create view related.event__post",
+			},
+		},
+		{
+			name: "a view stays, with what depends on it, and follows a renamed column before it shows more",
+			old:  unionOf("model Post { fields { author Author title Text } }", "post.author.name"),
+			new:  unionOf("model Post { fields { author Author headline Text @renamed(from: title) note Text? } }", "post.author.name"),
+			want: []string{
+				"alter table app.post rename column title to headline", "alter view related.post rename column title to headline",
+				"add column note", "create or replace view related.post",
 			},
 		},
 		{

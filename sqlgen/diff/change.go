@@ -14,7 +14,12 @@ type (
 		Table  *pg.Table // the old one
 		Policy *pg.Policy
 	}
-	DropView     struct{ View *pg.View }
+	DropView struct{ View *pg.View }
+	// RenameViewColumn follows a renamed column, so that what depends on the view need not be made again.
+	RenameViewColumn struct {
+		View     *pg.View
+		Old, New string
+	}
 	DropFunction struct{ Function *pg.Function }
 
 	// CreateTable makes a table with row security and some of its references, without indexes, triggers, policies and
@@ -221,6 +226,7 @@ type (
 func (DropPolicy) isChange()       {}
 func (DropView) isChange()         {}
 func (DropFunction) isChange()     {}
+func (RenameViewColumn) isChange() {}
 func (CreateTable) isChange()      {}
 func (DropTable) isChange()        {}
 func (RenameTable) isChange()      {}

@@ -29,6 +29,10 @@ func (p *planner) locks() Locks {
 		switch c := s.Change.(type) {
 		case DropView:
 			l.Views = append(l.Views, c.View)
+		case RenameViewColumn:
+			if !slices.Contains(l.Views, c.View) {
+				l.Views = append(l.Views, c.View)
+			}
 		case CreateView:
 			if o := p.old.View(c.View.Name); o != nil && c.Replace {
 				l.Views = append(l.Views, o)

@@ -81,7 +81,7 @@ func (p *Plan) Reasons() []string {
 	var list []string
 	for _, s := range p.Steps {
 		switch s.Change.(type) {
-		case DropView, CreateView, CreatePolicy, SetGrants, DropTrigger, CreateTrigger, DropKeepers, CreateKeepers, DropTester, CreateTester, Validate, CountRows:
+		case DropView, RenameViewColumn, CreateView, CreatePolicy, SetGrants, DropTrigger, CreateTrigger, DropKeepers, CreateKeepers, DropTester, CreateTester, Validate, CountRows:
 			continue
 		}
 		if !slices.Contains(list, s.Reason) {

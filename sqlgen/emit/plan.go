@@ -116,6 +116,8 @@ func (w *planWriter) ofTable(change diff.Change) bool {
 		w.add("%s", c.Policy.Text)
 	case diff.DropView:
 		w.add("drop view %s;", pg.Qualified(c.View.Schema, c.View.Name))
+	case diff.RenameViewColumn:
+		w.add("alter view %s rename column %s to %s;", pg.Qualified(c.View.Schema, c.View.Name), pg.Ident(c.Old), pg.Ident(c.New))
 	case diff.CreateView:
 		w.add("%s", replacing(c.Replace, view(c.View)))
 		w.viewsMade = true

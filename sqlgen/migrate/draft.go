@@ -1,7 +1,9 @@
 package migrate
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,8 +15,36 @@ import (
 // draft is a file before it has a number.
 type draft struct {
 	alone bool     // whether it runs outside of a transaction
+	head  []string // what is lost, rewritten and locked
 	plan  []string // its changes to tables, for people who read or apply it
 	body  []string // paragraphs
+
+	part   string // the one that it is in; empty before the first
+	reason string // of the last statement
+}
+
+// The parts of a file. What depends on tables comes off before they change; what is made again differs, or came off.
+const (
+	partOff    = "What depends on the tables below, and comes off until they are changed"
+	partTables = "Changes of tables"
+	partCode   = "Functions and policies, of which only those are made that differ or came off"
+)
+
+// partOf returns the part of a file that a statement belongs to, or empty for the one that it comes in: triggers come off
+// and are made again beside the columns that they keep.
+func partOf(s *diff.Step) string {
+	if s == nil {
+		return partCode
+	}
+	switch s.Change.(type) {
+	case diff.DropTrigger, diff.DropKeepers, diff.DropTester, diff.CreateTrigger, diff.CreateKeepers, diff.CreateTester:
+		return ""
+	case diff.DropPolicy, diff.DropView, diff.DropFunction, diff.ClearCode:
+		return partOff
+	case diff.CreateView, diff.CreatePolicy, diff.SetGrants, diff.CreateFunction, diff.RunCode:
+		return partCode
+	}
+	return partTables
 }
 
 // lockTimeoutSQL bounds how long a migration waits for a lock, since every transaction that queues behind it waits as
@@ -30,12 +60,12 @@ $$;`
 // draftsOf writes a plan as one file, or as two: steps that would keep others waiting until all rows are read follow
 // the release, outside of a transaction.
 func draftsOf(plan *diff.Plan, platform, release string) []*draft {
-	first := &draft{body: []string{lockTimeoutSQL}}
+	first := &draft{head: headOf(plan, false), body: []string{lockTimeoutSQL}}
 	if platform != "" {
 		first.body = append(first.body, "-- The platform of this version of Sternpost\n\n"+platform)
 	}
 	lock := emit.Lock(plan.Locks)
-	later := &draft{alone: true, body: []string{shortWaits}}
+	later := &draft{alone: true, head: headOf(plan, true), body: []string{shortWaits}}
 	var current *diff.Step
 	for _, s := range emit.Plan(plan) {
 		begins := s.Step != nil && s.Step != current
@@ -67,9 +97,25 @@ func isCount(s emit.Statement) bool {
 	return is
 }
 
-// add adds a statement, under a comment on its step.
+// add adds a statement in its part: a change of a table under a comment on its step, and those that depend on tables, for
+// one reason, in one paragraph.
 func (d *draft) add(s emit.Statement, begins bool, text string) {
-	if note := noteOf(s.Step); begins && note != "" {
+	own, was := partOf(s.Step), d.reason
+	part := cmp.Or(own, d.part, partTables)
+	if part != d.part && !d.alone {
+		d.body = append(d.body, "-- "+part)
+		d.part, was = part, ""
+	}
+	d.reason = ""
+	switch note := noteOf(s.Step); {
+	case own == "" || own == partOff:
+		d.reason = s.Step.Reason
+		if d.reason == was {
+			d.body[len(d.body)-1] += "\n" + text
+			return
+		}
+		text = "-- " + plainLine(s.Step.Reason) + "\n" + text
+	case own == partTables && begins && note != "":
 		d.plan = append(d.plan, summaryOf(s), "  "+note)
 		text = "-- " + note + "\n" + text
 	}
@@ -212,6 +258,9 @@ func (d *draft) file(number int, name, from, to string, part, parts int) *File {
 	}
 	text := strings.Join(body, "\n\n") + "\n"
 	header = append(header, release)
+	for _, line := range d.head {
+		header = append(header, "-- "+line)
+	}
 	if len(d.plan) > 0 {
 		header = append(header, planLine)
 		for _, line := range d.plan {
@@ -224,6 +273,17 @@ func (d *draft) file(number int, name, from, to string, part, parts int) *File {
 
 // planLine begins the list of a file's changes to tables.
 const planLine = "-- Plan:"
+
+// Head returns what the file loses, rewrites and locks, from its header.
+func (f *File) Head() string {
+	var b strings.Builder
+	for _, line := range headLine.FindAllString(headerOf(f.Text), -1) {
+		b.WriteString("  " + strings.TrimPrefix(line, "-- ") + "\n")
+	}
+	return b.String()
+}
+
+var headLine = regexp.MustCompile(`(?m)^-- (?:Loses|Rewrites|Locks): .*$`)
 
 // Plan returns the file's changes to tables, step by step, from its header.
 func (f *File) Plan() string {

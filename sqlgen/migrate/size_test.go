@@ -3,6 +3,8 @@ package migrate_test
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/migrate"
 )
 
 // fourteen is a schema of that many models, each with all kinds of actions.
@@ -84,5 +87,77 @@ func TestSizeOfAMigration(t *testing.T) {
 		if size*100 > build*c.percent {
 			t.Errorf("%s: that is more than %d %%", c.name, c.percent)
 		}
+	}
+}
+
+// TestReview changes a column of the clinic: a migration begins with what it loses, rewrites and locks, and the changes of
+// tables. It makes only the policies that differ, which are those of the column's table.
+func TestReview(t *testing.T) {
+	t.Parallel()
+	clinic := func(edits ...string) *emit.Release {
+		project, err := sqlgen.ReadProject(filepath.Join("..", "..", "integration", "apps", "clinic"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range project.Files {
+			for i := 0; i < len(edits); i += 2 {
+				edited := strings.ReplaceAll(string(f.Text), edits[i], edits[i+1])
+				if edited == string(f.Text) {
+					t.Fatalf("%s has no %q", f.Name, edits[i])
+				}
+				f.Text = []byte(edited)
+			}
+		}
+		return compiletest.Project(t, project).Release()
+	}
+	before := clinic()
+	made := regexp.MustCompile(`(?m)^create policy \w+ on app\.(\w+)`)
+	for _, c := range []struct {
+		name  string
+		edits []string
+		allow []string
+		table string
+		head  string
+	}{
+		{
+			name: "added", table: "patient",
+			edits: []string{"    born Date?\n", "    born Date?\n    nickname Text?\n"},
+			head:  "Loses: nothing.\nRewrites: nothing.\nLocks: app.patient. Calls that use it wait: a moment.",
+		},
+		{
+			name: "renamed", table: "patient",
+			edits: []string{"    born Date?\n", "    birth Date? @renamed(from: born)\n", "born?", "birth?"},
+			head:  "Loses: nothing.\nRewrites: nothing.\nLocks: app.patient. Calls that use it wait: a moment.",
+		},
+		{
+			name: "made optional", table: "room",
+			edits: []string{"model Room {\n  fields {\n    practice Practice @onDelete(cascade)\n    name Text\n", "model Room {\n  fields {\n    practice Practice @onDelete(cascade)\n    name Text?\n"},
+			head:  "Loses: nothing.\nRewrites: nothing.\nLocks: app.room. Calls that use it wait: a moment.",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			project := t.TempDir()
+			mustNew(t, project, "first", before)
+			written, err := migrate.New(folder(t, project), "column", clinic(c.edits...), migrate.PlanOptions{Allow: c.allow})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := written.Files[0]
+			if got := strings.TrimSpace(strings.ReplaceAll(file.Head(), "\n  ", "\n")); got != c.head {
+				t.Errorf("the head is\n%s\nwant\n%s", got, c.head)
+			}
+			tables, _, found := strings.Cut(file.Text, "\n-- Functions and policies")
+			if lines := strings.Count(tables, "\n"); !found || lines > 120 {
+				t.Errorf("%d lines come before the first function or policy (a part of its own: %t), want at most 120:\n%s", lines, found, tables)
+			}
+			var tablesOf []string
+			for _, match := range made.FindAllStringSubmatch(file.Text, -1) {
+				tablesOf = append(tablesOf, match[1])
+			}
+			if slices.ContainsFunc(tablesOf, func(table string) bool { return table != c.table }) {
+				t.Errorf("it makes policies of %v, want those of %s at most", tablesOf, c.table)
+			}
+		})
 	}
 }
