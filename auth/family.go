@@ -14,7 +14,8 @@ type Family struct {
 	TokenHash []byte // identifies the token later
 	Key       []byte // makes each token from the one before
 	Lifetime  time.Duration
-	Client    Client // that signs in
+	Client    Client     // that signs in
+	SecondAt  *time.Time // when the user has shown a second factor to a provider; nil if none
 }
 
 func newFamily(lifetime time.Duration, client Client) Family {

@@ -66,6 +66,8 @@ type Subjects interface {
 type Subject struct {
 	IdentityID string
 	IsNew      bool // the sign-in has created the identity
+
+	SecondFactorAt *time.Time // as an IDToken says; of a code, the store knows it
 }
 
 // NewGrants combines everything that a sign-in needs.
@@ -200,6 +202,7 @@ func (g *Grants) exchangeToken(ctx context.Context, parameters map[string]string
 		return nil, g.failIfRefused(ctx, attempt, err, refusedIDToken)
 	}
 	family := newFamily(g.options.RefreshTokenExpiry, client)
+	family.SecondAt = subject.SecondFactorAt
 	isStarted, err := g.store.Start(ctx, subject.IdentityID, family)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,8 @@ type IDToken struct {
 	Nonce   string
 	Claims  map[string]any // all of them; numbers are json.Number
 
-	domains []string // of the addresses that its provider can prove; nil means any
+	by    ProviderOptions // of the provider that it is from
+	shown time.Time       // when its user has shown what Claims list in amr
 }
 
 // errIDToken refuses an ID token. The reason is for the log only.
@@ -86,6 +87,7 @@ type idTokenClaims struct {
 	expires         *time.Time
 	issuedAt        *time.Time
 	notBefore       *time.Time
+	shown           *time.Time // auth_time; nil for none that can be read
 	nonce           string
 }
 
@@ -130,6 +132,9 @@ func readIDTokenClaims(all map[string]any) (c idTokenClaims, ok bool) {
 	c.issuer, c.subject, c.nonce = optional("iss"), optional("sub"), optional("nonce")
 	c.authorizedParty = text("azp")
 	c.expires, c.issuedAt, c.notBefore = moment("exp"), moment("iat"), moment("nbf")
+	isRead := ok
+	c.shown = moment("auth_time")
+	ok = isRead
 	switch value := all["aud"].(type) {
 	case string:
 		c.audience = []string{value}
@@ -229,8 +234,12 @@ func (p *parsedToken) verify(ctx context.Context, providers []*Provider, now tim
 	if err != nil {
 		return nil, err
 	}
+	shown := p.claims.shown
+	if shown == nil {
+		shown = p.claims.issuedAt
+	}
 	return &IDToken{
-		Issuer: p.claims.issuer, Subject: p.claims.subject, Nonce: p.claims.nonce, Claims: p.all, domains: by.options.EmailDomains,
+		Issuer: p.claims.issuer, Subject: p.claims.subject, Nonce: p.claims.nonce, Claims: p.all, by: by.options, shown: *shown,
 	}, nil
 }
 
@@ -352,5 +361,23 @@ func (t *IDToken) IsEmailVerified() bool {
 		return false
 	}
 	_, domain, _ := strings.Cut(email, "@")
-	return t.domains == nil || slices.Contains(t.domains, domain)
+	return t.by.EmailDomains == nil || slices.Contains(t.by.EmailDomains, domain)
+}
+
+// secondFactorMethods are the values of amr (RFC 8176) that are proof of something that the user has: several factors, a
+// one-time password, a key in hardware or software, a smart card. A telephone (sms, tel) is not: numbers are taken over.
+var secondFactorMethods = []string{"mfa", "otp", "hwk", "swk", "sc"}
+
+// SecondFactorAt returns when the user has shown the provider a second factor. It is nil if the provider does not say so, or
+// is not trusted with it.
+func (t *IDToken) SecondFactorAt() *time.Time {
+	methods, _ := t.Claims["amr"].([]any)
+	isShown := slices.ContainsFunc(methods, func(method any) bool {
+		name, _ := method.(string)
+		return slices.Contains(secondFactorMethods, name)
+	})
+	if !isShown || !t.by.TrustsSecondFactor {
+		return nil
+	}
+	return &t.shown
 }

@@ -24,16 +24,17 @@ const (
 // ProviderOptions configure one provider of identities. The form of names, types and
 // addresses has been checked.
 type ProviderOptions struct {
-	Type         string       // google, facebook, gitlab, slack or oidc
-	Name         string       // as in addresses
-	ClientID     string       // of this service at the provider
-	ClientSecret string       // empty means that only its ID tokens are accepted
-	IssuerURL    string       // empty means the one of the type
-	Scopes       []string     // openid first
-	RedirectURL  string       // where its sign-ins end; empty means the common address
-	ResponseMode ResponseMode // how the provider sends the browser back
-	IsInternal   bool         // it works, but is not offered to users
-	EmailDomains []string     // of the addresses that it can prove, in lower case; nil means any
+	Type               string       // google, facebook, gitlab, slack or oidc
+	Name               string       // as in addresses
+	ClientID           string       // of this service at the provider
+	ClientSecret       string       // empty means that only its ID tokens are accepted
+	IssuerURL          string       // empty means the one of the type
+	Scopes             []string     // openid first
+	RedirectURL        string       // where its sign-ins end; empty means the common address
+	ResponseMode       ResponseMode // how the provider sends the browser back
+	IsInternal         bool         // it works, but is not offered to users
+	TrustsSecondFactor bool         // it tells whether its user has shown a second factor
+	EmailDomains       []string     // of the addresses that it can prove, in lower case; nil means any
 }
 
 // ResponseMode is how a provider passes its answer to the browser.

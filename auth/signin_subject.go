@@ -23,7 +23,7 @@ func (s *SignIns) ExchangeToken(ctx context.Context, subjectToken string, mayCre
 	}
 	switch outcome {
 	case Found, Created:
-		return Subject{IdentityID: identityID, IsNew: outcome == Created}, nil
+		return Subject{IdentityID: identityID, IsNew: outcome == Created, SecondFactorAt: token.SecondFactorAt()}, nil
 	case Missing:
 		return Subject{}, InvalidGrant(refusedIDToken).because(errors.New("the identity does not exist"))
 	case Conflict:

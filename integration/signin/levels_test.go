@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // claimsOf reads what an access token tells of what was shown.
@@ -93,5 +94,64 @@ func (s *service) refusedWhere(t *testing.T, token, action, id, text string) {
 	t.Helper()
 	if got := s.act(t, token, action, map[string]any{"where": map[string]string{"id": id}}); got.status != http.StatusForbidden || !strings.Contains(got.body, text) {
 		t.Errorf("%s of %s: got %d %s, want 403 %s", action, id, got.status, got.body, text)
+	}
+}
+
+// TestTrustedSecondFactor signs in through providers that say what their user has shown. It counts as second factor if the
+// provider is marked, whether the sign-in is by redirect or by ID token, and from the time that the provider names.
+func TestTrustedSecondFactor(t *testing.T) {
+	t.Parallel()
+	now := time.Now().Unix()
+	for _, c := range []struct {
+		name    string
+		trusts  string
+		amr     any
+		at      any // auth_time
+		want    bool
+		isFresh bool
+	}{
+		{"several factors", "true", []string{"pwd", "mfa"}, nil, true, true},
+		{"a one-time password", "true", []string{"pwd", "otp"}, now, true, true},
+		{"a key", "true", []string{"hwk"}, now - 3600, true, false},
+		{"a key in software", "true", []string{"swk", "user"}, json.Number("1.5"), true, false},
+		{"a smart card, in the future", "true", []string{"sc"}, now + 3600, true, true},
+		{"a time that is none", "true", []string{"mfa"}, "yesterday", true, true},
+		{"a password", "true", []string{"pwd"}, now, false, true},
+		{"a telephone", "true", []string{"pwd", "sms", "tel"}, now, false, true},
+		{"nothing", "true", nil, nil, false, true},
+		{"a text", "true", "mfa", nil, false, true},
+		{"other things", "true", []any{7, nil, "MFA"}, nil, false, true},
+		{"an unmarked provider", "false", []string{"mfa"}, nil, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := newIssuer(t)
+			edit := func(claims map[string]any) { claims["amr"], claims["auth_time"] = c.amr, c.at }
+			p.with(func(p *issuer) { p.editToken = edit })
+			s := serve(t, options{
+				settings: settings("", provider("Main", p.URL, clientID, "trustsSecondFactor: "+c.trusts)),
+				env:      []string{secretOf("MAIN", clientSecret)},
+			})
+			code := s.signIn(t, newBrowser(t), "Main", usual()).Query().Get("code")
+			for way, in := range map[string]tokens{
+				"by redirect": s.redeem(t, code, "code_verifier", verifier, "redirect_uri", target), "by ID token": s.grant(t, exchange(p.idToken(edit))),
+			} {
+				if in.status != http.StatusOK {
+					t.Fatalf("%s: got %+v", way, in)
+				}
+				again := s.refresh(t, in.RefreshToken)
+				for _, token := range []string{in.AccessToken, again.AccessToken} {
+					if got := s.act(t, token, "createLocked", map[string]string{"text": "x", "pin": "pin-canary"}); (got.status == http.StatusOK) != c.want {
+						t.Errorf("%s: a rule that asks for a second factor: got %d %s", way, got.status, got.body)
+					}
+				}
+				// From here on the identity has a second factor of its own, and the provider's counts as that does.
+				s.protect(t, s.grant(t, exchange(p.idToken(nil))).AccessToken)
+				if got := s.act(t, s.refresh(t, again.RefreshToken).AccessToken, "listSafely", nil); (got.status == http.StatusOK) != (c.want && c.isFresh) {
+					t.Errorf("%s: a rule that asks for a fresh one: got %d %s", way, got.status, got.body)
+				}
+				s.exec(t, `delete from platform.auth_totp`)
+			}
+		})
 	}
 }

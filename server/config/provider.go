@@ -23,6 +23,7 @@ var providerMembers = []setting[provider]{
 	{key: "redirectUrl", set: one(redirectURL, func(p *provider) *string { return &p.RedirectURL })},
 	{key: "responseMode", set: one(choice(auth.ResponseQuery, auth.ResponseFormPost), func(p *provider) *auth.ResponseMode { return &p.ResponseMode })},
 	{key: "emailDomains", set: each(emailDomain, func(p *provider) *[]string { return &p.EmailDomains }), isList: true},
+	{key: "trustsSecondFactor", set: one(boolean, func(p *provider) *bool { return &p.TrustsSecondFactor })},
 	{key: "internal", set: one(boolean, func(p *provider) *bool { return &p.IsInternal })},
 }
 

@@ -74,8 +74,8 @@ func (s *passwordStore) CreatePassword(_ context.Context, a auth.Attempt, hash s
 
 // Start begins a family.
 func (s *passwordStore) Start(_ context.Context, identityID string, f auth.Family) (isStarted bool, err error) {
-	err = s.db.QueryRow(`select platform.auth_start($1, $2, $3, $4, null, $5, $6)`,
-		[]any{identityID, f.TokenHash, f.Key, f.Lifetime, f.Client.Address, orNull(f.Client.Agent)}, &isStarted)
+	err = s.db.QueryRow(`select platform.auth_start($1, $2, $3, $4, null, $5, $6, $7)`,
+		[]any{identityID, f.TokenHash, f.Key, f.Lifetime, f.Client.Address, orNull(f.Client.Agent), f.SecondAt}, &isStarted)
 	return isStarted, err
 }
 

@@ -45,9 +45,9 @@ func (s *redirectStore) Forget(_ context.Context, t *auth.Transaction) error {
 // Finish finds or creates an identity and keeps a code for it.
 func (s *redirectStore) Finish(_ context.Context, v auth.Vouched, t *auth.Transaction, codeHash []byte, lifetime time.Duration) (auth.Outcome, error) {
 	var outcome string
-	err := s.query(`select platform.auth_signin_finish($1, $2, $3::text::jsonb, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+	err := s.query(`select platform.auth_signin_finish($1, $2, $3::text::jsonb, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 		[]any{v.Token.Issuer, v.Token.Subject, s.fields(v.Token), v.Address, int32(s.throttle.PerAddress), s.throttle.Window,
-			codeHash, t.Target, t.IsDynamic, orNull(t.Challenge), orNull(t.ChallengeMethod), lifetime},
+			codeHash, t.Target, t.IsDynamic, orNull(t.Challenge), orNull(t.ChallengeMethod), lifetime, v.Token.SecondFactorAt()},
 		&outcome)
 	if err != nil {
 		return conflictOf(err)

@@ -85,7 +85,7 @@ begin
   if not found or not (
     case
       when session is not null then platform.auth_raise(identity_id, session, true)
-      else platform.auth_start(identity_id, token_hash, key, lifetime, null, address, agent, true)
+      else platform.auth_start(identity_id, token_hash, key, lifetime, null, address, agent, now())
     end
   ) then
     return;

@@ -1,6 +1,6 @@
 -- The end of a sign-in by redirect that the provider has vouched for. It finds or creates the identity as
 -- platform.auth_identity does, with the same outcomes, and keeps the code that the browser takes to the client. There
--- is a code only if the identity was found or created.
+-- is a code only if the identity was found or created. second_at is when the user has shown the provider a second factor.
 create or replace function platform.auth_signin_finish(
   issuer text,
   external_id text,
@@ -13,7 +13,8 @@ create or replace function platform.auth_signin_finish(
   is_dynamic boolean,
   challenge text,
   challenge_method text,
-  lifetime interval
+  lifetime interval,
+  second_at timestamptz
 ) returns text
 language plpgsql
 volatile
@@ -37,7 +38,8 @@ begin
       is_dynamic,
       challenge,
       challenge_method,
-      expires_at
+      expires_at,
+      second_at
     )
     values (
       code_hash,
@@ -47,7 +49,8 @@ begin
       auth_signin_finish.is_dynamic,
       auth_signin_finish.challenge,
       auth_signin_finish.challenge_method,
-      now() + lifetime
+      now() + lifetime,
+      auth_signin_finish.second_at
     );
   end if;
   return v_outcome;
@@ -55,8 +58,8 @@ end;
 $$;
 
 comment on function platform.auth_signin_finish(
-  text, text, jsonb, text, integer, interval, bytea, text, boolean, text, text, interval
+  text, text, jsonb, text, integer, interval, bytea, text, boolean, text, text, interval, timestamptz
 ) is 'Finds or creates the identity of a sign-in by redirect, and keeps the code for it.';
 grant execute on function platform.auth_signin_finish(
-  text, text, jsonb, text, integer, interval, bytea, text, boolean, text, text, interval
+  text, text, jsonb, text, integer, interval, bytea, text, boolean, text, text, interval, timestamptz
 ) to sternpost_server;

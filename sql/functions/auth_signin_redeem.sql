@@ -71,7 +71,7 @@ begin
     return;
   end if;
 
-  if platform.auth_start(v_code.identity_id, token_hash, key, lifetime, code_hash, address, agent) then
+  if platform.auth_start(v_code.identity_id, token_hash, key, lifetime, code_hash, address, agent, v_code.second_at) then
     outcome := 'ok';
     identity_id := v_code.identity_id;
     is_identity_new := v_code.is_identity_new;

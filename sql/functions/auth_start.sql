@@ -1,5 +1,5 @@
--- Begins a family of refresh tokens with its first token, after the credential has been checked; is_second tells that a
--- second factor was shown too. It returns false and begins nothing if the identity does not exist, or if the code of the
+-- Begins a family of refresh tokens with its first token, after the credential has been checked; second_at is when a second
+-- factor was shown, too. It returns false and begins nothing if the identity does not exist, or if the code of the
 -- sign-in is not consumed, has been presented again since, or has begun a family already. code_hash is null for all grants
 -- but authorization_code.
 --
@@ -13,7 +13,7 @@ create or replace function platform.auth_start(
   code_hash bytea default null,
   address text default null,
   agent text default null,
-  is_second boolean default false
+  second_at timestamptz default null
 ) returns boolean
 language plpgsql
 volatile
@@ -63,7 +63,7 @@ begin
     now() + least(lifetime, v_longest),
     auth_start.address,
     auth_start.agent,
-    case when is_second then now() end
+    case when auth_start.second_at is not null then least(auth_start.second_at, now()) end
   )
   returning auth_family.id into v_family_id;
 
@@ -79,6 +79,6 @@ begin
 end;
 $$;
 
-comment on function platform.auth_start(text, bytea, bytea, interval, bytea, text, text, boolean) is
+comment on function platform.auth_start(text, bytea, bytea, interval, bytea, text, text, timestamptz) is
   'Begins a family of refresh tokens; false if its identity or its code does not allow it.';
-grant execute on function platform.auth_start(text, bytea, bytea, interval, bytea, text, text, boolean) to sternpost_server;
+grant execute on function platform.auth_start(text, bytea, bytea, interval, bytea, text, text, timestamptz) to sternpost_server;
