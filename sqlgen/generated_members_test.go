@@ -133,6 +133,7 @@ func (s *schemaText) expression(m *modelText, inputs []inputText, depth int, own
 	if s.chance(15) {
 		return left.text + choice(s, []string{" == null", " != null"})
 	}
+	left.text = s.called(left)
 	right := sideText{s.literal(left.typ), left.typ, false}
 	if !own && s.chance(60) {
 		for range 40 {
@@ -162,6 +163,22 @@ func (s *schemaText) expression(m *modelText, inputs []inputText, depth int, own
 		operators = []string{"==", "!=", "<", "<=", ">", ">="}
 	}
 	return left.text + " " + choice(s, operators) + " " + right.text
+}
+
+// called is a side, or the value that a function makes of it.
+func (s *schemaText) called(side sideText) string {
+	functions := map[string][]string{"Number": {"ROUND", "FLOOR", "CEIL", "ABS"}, "Decimal": {"ABS", "LEAST"}, "Text": {"LOWER", "UPPER", "TRIM"}}[side.typ]
+	literal := s.literal(side.typ)
+	switch {
+	case side.array || literal == "null" || !s.chance(20):
+		return side.text
+	case functions == nil || s.chance(40):
+		return "COALESCE(" + side.text + ", " + literal + ")"
+	}
+	if f := choice(s, functions); f != "LEAST" {
+		return f + "(" + side.text + ")"
+	}
+	return "LEAST(" + side.text + ", " + literal + ")"
 }
 
 // inputs is a random list of inputs.
@@ -310,7 +327,7 @@ func (s *schemaText) action(m *modelText) {
 			value := s.constant(f)
 			for range 30 {
 				if side := s.side(m, all); side.typ == f.kind() && side.array == f.array && s.chance(70) {
-					value = side.text
+					value = s.called(side)
 					break
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/check"
@@ -370,6 +371,24 @@ func TestReadmeTypes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFunctionsPage tests that the table of functions is that of the compiler.
+func TestFunctionsPage(t *testing.T) {
+	t.Parallel()
+	const head = "| function | value | type |\n|---|---|---|\n"
+	before, behind, found := strings.Cut(readFile(t, languagePage), head)
+	_, rest, foundEnd := strings.Cut(behind, "\n\n")
+	if !found || !foundEnd {
+		t.Fatal("the table is gone")
+	}
+	var rows []string
+	for _, b := range expr.Builtins() {
+		if !b.IsAggregate {
+			rows = append(rows, fmt.Sprintf("| `%s(%s)` | %s | %s |", b.Name, strings.Join(b.Parameters, ", "), b.Doc, b.Result))
+		}
+	}
+	casetest.File(t, languagePage, before+head+strings.Join(rows, "\n")+"\n\n"+rest)
 }
 
 // TestReadmeChanges compares the table of changes of types with the steps of a plan.

@@ -46,6 +46,7 @@
 {{ template "later.sql" . }}
 {{ template "quotient.sql" . }}
 {{ template "number.sql" . }}
+{{ template "trim.sql" . }}
 {{ template "median.sql" . }}
 {{ template "mean_duration.sql" . }}
 {{ template "relative_period.sql" . }}

@@ -128,6 +128,8 @@ func isSingle(n expr.Node) bool {
 		return isSingle(n.Left) && isSingle(n.Right)
 	case *expr.Negative:
 		return isSingle(n.Operand)
+	case *expr.Function:
+		return !slices.ContainsFunc(n.Arguments, func(argument expr.Node) bool { return !isSingle(argument) })
 	}
 	return true
 }

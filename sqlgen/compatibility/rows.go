@@ -185,7 +185,7 @@ func valueText(n expr.Node) string {
 		return strings.Join(names, ".")
 	case *expr.Literal:
 		return fmt.Sprint(n.Value)
-	case *expr.Arithmetic, *expr.Negative:
+	case *expr.Arithmetic, *expr.Negative, *expr.Function:
 		return syntax.SourceOf(n.Span())
 	}
 	return "null"

@@ -141,7 +141,7 @@ func (c *checker) negative(e *syntax.Negative) Node {
 	return nil
 }
 
-// arithmeticOperand checks an operand of arithmetic by itself.
+// arithmeticOperand checks an operand of arithmetic, or of a function, by itself.
 func (c *checker) arithmeticOperand(e syntax.Expr) Node {
 	e = syntax.Unparen(e)
 	if b, isBinary := e.(*syntax.Binary); isBinary && !syntax.IsArithmetic(b) || isNot(e) {
@@ -173,6 +173,8 @@ func MayBeNull(n Node) bool {
 	case *Negative:
 		return MayBeNull(n.Operand)
 	case *Aggregate:
+		return n.mayBeNull()
+	case *Function:
 		return n.mayBeNull()
 	case *Arithmetic:
 		return MayBeNull(n.Left) || MayBeNull(n.Right) || n.Op == syntax.Divide && !isNonZero(n.Right)

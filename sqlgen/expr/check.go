@@ -52,7 +52,7 @@ func (c *checker) boolean(e syntax.Expr) Node {
 	}
 }
 
-// isBoolean checks that a path or literal by itself is Boolean.
+// isBoolean checks that a path, literal or function by itself is Boolean.
 func (c *checker) isBoolean(n Node) Node {
 	switch {
 	case n == nil:
@@ -63,6 +63,9 @@ func (c *checker) isBoolean(n Node) Node {
 	case n.Type() != Type{Kind: Boolean}:
 		c.report(n, NotBoolean, notBoolean(n))
 		return nil
+	}
+	if f, ok := n.(*Function); ok {
+		return isTrue(f)
 	}
 	return n
 }
@@ -409,10 +412,7 @@ func (c *checker) operand(e syntax.Expr) Node {
 	case *syntax.Negative:
 		return c.negative(e)
 	case *syntax.Call:
-		if e.Name.Name == syntax.SignedInWithin {
-			return c.signedInWithin(e)
-		}
-		return c.aggregate(e)
+		return c.call(e)
 	case *syntax.BadExpr:
 		return nil
 	default:

@@ -123,6 +123,30 @@ func TestCheckReports(t *testing.T) {
 		{"unknown names in arithmetic", schema.at(Where), `order.cuont + order.pirce > 1`, []string{`UnknownField cuont`, `UnknownField pirce`}},
 		{"aggregate", schema.at(Where), `SUM(order.items.price) > 1`, []string{`BadAggregate SUM(order.items.price)`}},
 
+		{"functions", schema.at(Where), `ROUND(order.price, 2) * 2 == ABS(-order.count) && FLOOR(order.price) < CEIL(order.price / 3) && ROUND(order.price) in inNumbers`, nil},
+		{"functions of texts", schema.at(Where), `LOWER(TRIM(order.number)) == UPPER("x") && LENGTH(order.note) > 3 && LENGTH(order.number + "x") == 1`, nil},
+		{"functions of two values", schema.at(Where), `LEAST(order.count, order.price, 0.5) < GREATEST(1, 2) && LEAST(order.at, order.due) < ctx.now && GREATEST(order.due, "2027-01-01") == order.due`, nil},
+		{"the first value", schema.at(Where), `COALESCE(order.maybe, 0) == 0 && COALESCE(order.id, "x") == order.id && COALESCE(order.state, State.Open) == State.Open && COALESCE(order.customer, order.customer) == order.customer`, nil},
+		{"a function as a condition", schema.at(Where), `COALESCE(order.rush, false) || !COALESCE(order.items.done, true)`, nil},
+		{"a function tested for null", schema.at(Where), `LEAST(order.maybe, order.count) == null`, nil},
+		{"a function in a rule of a model", schema.at(ModelValidate), `ROUND(order.price, 2) == order.price && TRIM(order.number) != ""`, nil},
+		{"a function of a function", schema.at(Where), `ROUND(LEAST(ABS(order.price), LENGTH(order.number)), 18) > 1`, nil},
+		{"no such function", schema.at(Where), `TRUNC(order.price) > 1`, []string{`BadFunction TRUNC(order.price)`}},
+		{"a function in small letters", schema.at(Where), `round(order.price) > 1`, []string{`UnsupportedOperator round(order.price)`}},
+		{"too few values", schema.at(Where), `LEAST(order.price) > ROUND()`, []string{`BadFunction LEAST(order.price)`, `BadFunction ROUND()`}},
+		{"too many values", schema.at(Where), `ABS(order.price, 1) > ROUND(order.price, 1, 2)`, []string{`BadFunction ABS(order.price, 1)`, `BadFunction ROUND(order.price, 1, 2)`}},
+		{"digits", schema.at(Where), `ROUND(order.price, 19) > ROUND(order.price, -1) + ROUND(order.price, 1.0) * ROUND(order.price, order.count)`,
+			[]string{`BadFunction 19`, `BadFunction -1`, `BadFunction 1.0`, `BadFunction order.count`}},
+		{"the length of a number", schema.at(Where), `LENGTH(order.count) > LENGTH(order.tags)`, []string{`BadFunction order.count`, `BadFunction order.tags`}},
+		{"the least enum, Boolean, ID and null", schema.at(Where), `LEAST(order.state, order.rush) == LEAST(order.id, null)`,
+			[]string{`BadFunction order.state`, `BadFunction order.rush`, `BadFunction order.id`, `BadFunction null`}},
+		{"values of two types", schema.at(Where), `COALESCE(order.count, "x") == COALESCE(order.number, order.id)`, []string{`BadFunction COALESCE(order.count, "x")`, `BadFunction COALESCE(order.number, order.id)`}},
+		{"a literal of a function", schema.at(Where), `LEAST(order.due, "soon") == order.due`, []string{`BadLiteral "soon"`}},
+		{"a function of a condition", schema.at(Where), `COALESCE(order.count > 1, true)`, []string{`OperandTypes order.count > 1`}},
+		{"a function of a Secret", schema.at(Where), `LENGTH(order.token) > 1`, []string{`WriteOnlyField order.token`}},
+		{"a function in a list", schema.at(Where), `order.count in [ABS(1)]`, []string{`ListElement ABS(1)`}},
+		{"a number by a function as a condition", schema.at(Where), `ABS(order.count)`, []string{`NotBoolean ABS(order.count)`}},
+
 		{"row in a list", schema.at(Where), `"x" in [order.number]`, []string{`ListElement order.number`}},
 		{"null in a list", schema.at(Where), `order.number in ["x", null]`, []string{`ListElement null`}},
 		{"list in a list", schema.at(Where), `order.number in [["x"]]`, []string{`ListElement ["x"]`}},
@@ -358,7 +382,7 @@ func TestCheckValueReports(t *testing.T) {
 func TestCheckIsSilentOnWhatDidNotParse(t *testing.T) {
 	t.Parallel()
 	schema := newTestSchema()
-	for _, text := range []string{`order.count % 1 == 2`, `len(order.number) == 1`, `order. == 1`, `[order.number[1]] == 1`, `"\q" == order.number && order.count`} {
+	for _, text := range []string{`order.count % 1 == 2`, `order.number.len() == 1`, `order. == 1`, `[order.number[1]] == 1`, `"\q" == order.number && order.count`} {
 		var syntaxErrs, errs syntax.Errors
 		e := parseOrNil("model Order {\n@validate("+text+"\n)}", &syntaxErrs)
 		if len(syntaxErrs) == 0 {

@@ -81,6 +81,11 @@ const (
 	//	@where(SUM(order.items.price) > 1)
 	BadAggregate syntax.Code = "BadAggregate"
 
+	// BadFunction: there is no such function, or it does not take such operands.
+	//
+	//	@where(LENGTH(order.count) > 1)
+	BadFunction syntax.Code = "BadFunction"
+
 	// SecondFactorPlace: what the caller has shown to sign in is named elsewhere than in
 	// rules and roles, or with what is no positive duration.
 	//

@@ -192,10 +192,10 @@ func (e *evaluator) truth(n Node) Truth {
 	panic(fmt.Sprintf("expr: %T is not a Boolean expression", n))
 }
 
-// isTrue returns the meaning of a Boolean path by itself.
-func isTrue(p *Path) *Compare {
-	literal := &Literal{Value: true, base: base{typ: Type{Kind: Boolean}, span: p.span}}
-	return &Compare{Op: syntax.Equal, Left: p, Right: literal, base: base{typ: literal.typ, span: p.span}}
+// isTrue returns the meaning of a Boolean path or function by itself.
+func isTrue(n Node) *Compare {
+	literal := &Literal{Value: true, base: booleanAt(n.Span())}
+	return &Compare{Op: syntax.Equal, Left: n, Right: literal, base: literal.base}
 }
 
 // compare evaluates a comparison. In a list that is searched, an element that is
@@ -301,6 +301,8 @@ func (e *evaluator) operand(n Node) evaluated {
 		o := e.operand(n.Operand)
 		o.value = opposite(o.value)
 		return o
+	case *Function:
+		return n.called(evaluateAll(n.Arguments, e.operand))
 	}
 	o := e.single(n)
 	if p, ok := n.(*Path); ok && o.value == nil && !o.isUnknown && e.logic != InValidate {
@@ -318,6 +320,15 @@ func combined(op syntax.Operator, left, right evaluated, value func(l, r any) an
 		isUnknown: left.isUnknown || right.isUnknown,
 		isSet:     (left.isUnknown || right.isUnknown) && op != syntax.Divide && !left.mayBeNull() && !right.mayBeNull(),
 	}
+}
+
+// evaluateAll evaluates each of some nodes.
+func evaluateAll(nodes []Node, evaluate func(Node) evaluated) []evaluated {
+	var all []evaluated
+	for _, n := range nodes {
+		all = append(all, evaluate(n))
+	}
+	return all
 }
 
 // list evaluates a list.
@@ -373,6 +384,8 @@ func (e *evaluator) single(n Node) evaluated {
 		o := e.single(n.Operand)
 		o.value = opposite(o.value)
 		return o
+	case *Function:
+		return n.called(evaluateAll(n.Arguments, e.single))
 	case *Path:
 		if known := e.knows(n); known != Fixed {
 			return evaluated{isUnknown: true, isSet: known == Present}

@@ -202,7 +202,60 @@ func noOpposite(n Node) string {
 }
 
 func arithmeticOfCondition() string {
-	return "a condition cannot be an operand of arithmetic"
+	return "a condition cannot be an operand of arithmetic or of a function"
+}
+
+// functionsMeant has the functions of other languages, in small letters, with what to write instead.
+var functionsMeant = map[string]string{
+	"autoincrement": countUp, "nextval": countUp, "serial": countUp,
+	"uuid": "each model has an id", "cuid": "each model has an id", "nanoid": "each model has an id", "gen_random_uuid": "each model has an id",
+	"now": "each model has createdAt and updatedAt", "current_timestamp": "each model has createdAt and updatedAt",
+	"len": write("LENGTH"), "char_length": write("LENGTH"), "size": write("LENGTH"), "ifnull": write("COALESCE"), "nvl": write("COALESCE"),
+	"ceiling": write("CEIL"), "tolower": write("LOWER"), "toupper": write("UPPER"), "strip": write("TRIM"), "btrim": write("TRIM"), "mean": write("AVG"),
+}
+
+const countUp = `a number that counts up is a Text field with @sequence("INV-")`
+
+func write(name string) string { return "write " + name }
+
+// unknownFunction says what to write instead of the call of a function.
+func unknownFunction(name string) string {
+	if _, isKnown := BuiltinNamed(strings.ToUpper(name)); isKnown {
+		return fmt.Sprintf("expressions have no function %q (did you mean %q?)", name, strings.ToUpper(name))
+	}
+	if meant, ok := functionsMeant[strings.ToLower(name)]; ok {
+		return fmt.Sprintf("expressions have no function %q: %s", name, meant)
+	}
+	var names []string
+	for _, b := range builtins {
+		names = append(names, b.Name)
+	}
+	if hint := didYouMean(strings.ToUpper(name), names); hint != "" {
+		return fmt.Sprintf("expressions have no function %q%s", name, hint)
+	}
+	return fmt.Sprintf("expressions have no function %q: write custom code instead, an action with @function and its file in functions/", name)
+}
+
+func functionOperands(b Builtin) string {
+	switch {
+	case b.most == 0:
+		return b.Name + " takes two or more values"
+	case b.hasDigits:
+		return b.Name + " takes one " + b.Parameters[0] + ", and a number of digits if you like"
+	}
+	return b.Name + " takes one " + b.Parameters[0]
+}
+
+func functionDigits(b Builtin) string {
+	return fmt.Sprintf("the digits of %s are written out, from 0 to %d", b.Name, maxDecimalScale)
+}
+
+func functionType(b Builtin, n Node) string {
+	return fmt.Sprintf("%s does not take %s", b.Name, described(n))
+}
+
+func functionTypes(b Builtin) string {
+	return fmt.Sprintf("the values of %s must have one type", b.Name)
 }
 
 func toManyOutside() string {

@@ -22,7 +22,7 @@ type Type struct {
 }
 
 // Node is a checked expression: every name is resolved and every operator fits
-// its operands. It is a *Literal, *List, *Path, *Arithmetic, *Negative, *Aggregate, *Compare,
+// its operands. It is a *Literal, *List, *Path, *Arithmetic, *Negative, *Function, *Aggregate, *Compare,
 // *Logic or *Not.
 type Node interface {
 	Type() Type

@@ -12,10 +12,7 @@ func Substitute(n Node, value func(*Path) Node) Node {
 		}
 	case *List:
 		copied := *n
-		copied.Elements = make([]Node, len(n.Elements))
-		for i, e := range n.Elements {
-			copied.Elements[i] = Substitute(e, value)
-		}
+		copied.Elements = substituteAll(n.Elements, value)
 		return &copied
 	case *Compare:
 		copied := *n
@@ -29,6 +26,10 @@ func Substitute(n Node, value func(*Path) Node) Node {
 		copied := *n
 		copied.Left, copied.Right = Substitute(n.Left, value), Substitute(n.Right, value)
 		return &copied
+	case *Function:
+		copied := *n
+		copied.Arguments = substituteAll(n.Arguments, value)
+		return &copied
 	case *Aggregate:
 		return n // no expression with substitutions has them
 	case *Negative:
@@ -41,6 +42,14 @@ func Substitute(n Node, value func(*Path) Node) Node {
 		return &copied
 	}
 	return n
+}
+
+func substituteAll(nodes []Node, value func(*Path) Node) []Node {
+	all := make([]Node, len(nodes))
+	for i, n := range nodes {
+		all[i] = Substitute(n, value)
+	}
+	return all
 }
 
 // TextLiteral returns a text literal that is not in the source. span is the place to

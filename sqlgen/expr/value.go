@@ -9,7 +9,7 @@ import (
 // CheckValue checks a value and that the target takes it: the right-hand side of
 // a @set in an action or arm, or the argument of @default, as the scope's place
 // says. It reports every independent error to errs and returns nil if there is
-// any. The result is a *Literal, *List, *Path, *Arithmetic or *Negative.
+// any. The result is a *Literal, *List, *Path, *Arithmetic, *Negative or *Function.
 //
 // CheckValue checks the steps of a path (SetManyValues, for arms ArmField, for
 // @default DefaultNotConstant). The caller checks whether the value reads a row that
@@ -23,11 +23,13 @@ func CheckValue(e syntax.Expr, target Target, scope Scope, errs *syntax.Errors) 
 func (c *checker) value(e syntax.Expr, target Target) Node {
 	switch e := syntax.Unparen(e).(type) {
 	case *syntax.Binary, *syntax.Negative, *syntax.Call:
-		if syntax.IsArithmetic(e) && c.scope.Place() != Default {
+		call, isCall := e.(*syntax.Call)
+		if isCall && c.scope.Place() == Default {
+			if _, isKnown := BuiltinNamed(call.Name.Name); !isKnown {
+				return c.call(call)
+			}
+		} else if isCall || syntax.IsArithmetic(e) && c.scope.Place() != Default {
 			return c.arithmeticValue(e, target)
-		}
-		if _, isCall := e.(*syntax.Call); isCall && c.scope.Place() != Default {
-			return c.operand(e)
 		}
 		c.noOperators(e)
 		return nil
@@ -57,7 +59,7 @@ func (c *checker) noOperators(e syntax.Expr) {
 	}
 }
 
-// arithmeticValue checks arithmetic against a target.
+// arithmeticValue checks arithmetic, or the value of a function, against a target.
 func (c *checker) arithmeticValue(e syntax.Expr, target Target) Node {
 	n := c.operand(e)
 	if n == nil {

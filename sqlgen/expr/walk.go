@@ -21,6 +21,10 @@ func Inspect(n Node, visit func(Node) bool) {
 		if n.Condition != nil {
 			Inspect(n.Condition, visit)
 		}
+	case *Function:
+		for _, argument := range n.Arguments {
+			Inspect(argument, visit)
+		}
 	case *Arithmetic:
 		Inspect(n.Left, visit)
 		Inspect(n.Right, visit)

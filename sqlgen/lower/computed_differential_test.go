@@ -337,6 +337,21 @@ func (g *computedGenerator) operand(class expr.Class, depth int) string {
 			return "(" + inner(expr.ClassTemporal) + " - " + inner(expr.ClassTemporal) + ")"
 		}
 	}
+	if depth > 0 && g.chance(20) {
+		inner := func(c expr.Class) string { return g.operand(c, depth-1) }
+		text := ""
+		switch {
+		case class == expr.ClassText && g.chance(50):
+			text = pick(g.random, []string{"LOWER", "UPPER", "TRIM"}) + "(" + inner(class) + ")"
+		case class == expr.ClassNumeric && g.chance(20):
+			text = "LENGTH(" + inner(expr.ClassText) + ")"
+		case class == expr.ClassNumeric && g.chance(60):
+			text = pick(g.random, []string{"ROUND", "FLOOR", "CEIL", "ABS"}) + "(" + inner(class) + ")"
+		default:
+			text = pick(g.random, []string{"LEAST", "GREATEST", "COALESCE"}) + "(" + inner(class) + ", " + inner(class) + ")"
+		}
+		return text
+	}
 	isOrdered := class == expr.ClassTemporal || class == expr.ClassDuration
 	if class == expr.ClassNumeric && g.chance(50) || isOrdered && g.chance(30) {
 		return g.aggregate(class)

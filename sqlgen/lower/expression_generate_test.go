@@ -272,6 +272,11 @@ func (g *generator) operand(class expr.Class, typ expr.Type) (string, bool) {
 			return text, true
 		}
 	}
+	if g.chance(12) {
+		if text, ok := g.function(class, typ); ok {
+			return text, true
+		}
+	}
 	isLiteral := class == expr.ClassNumeric || class == expr.ClassBoolean || class == expr.ClassEnum
 	if isLiteral && g.chance(25) {
 		kind := typ
@@ -341,6 +346,37 @@ func (g *generator) calculated(class expr.Class, typ expr.Type) (string, bool) {
 		return sum(class, "+-", class)
 	}
 	return "", false
+}
+
+// function returns a function whose value is of a class.
+func (g *generator) function(class expr.Class, typ expr.Type) (string, bool) {
+	several := []string{"COALESCE"}
+	switch class {
+	case expr.ClassNumeric, expr.ClassText, expr.ClassTemporal, expr.ClassDuration:
+		several = []string{"LEAST", "GREATEST", "COALESCE"}
+	case expr.ClassArray, expr.ClassToMany:
+		return "", false
+	}
+	name, of := pick(g.random, several), class
+	switch {
+	case class == expr.ClassNumeric && g.chance(20):
+		name, of = "LENGTH", expr.ClassText
+	case class == expr.ClassNumeric && g.chance(60):
+		name = pick(g.random, []string{"ROUND", "FLOOR", "CEIL", "ABS"})
+	case class == expr.ClassText && g.chance(50):
+		name = pick(g.random, []string{"LOWER", "UPPER", "TRIM"})
+	}
+	text, ok := g.operand(of, typ)
+	if slices.Contains(several, name) {
+		for range 1 + g.IntN(2) {
+			other, ok2 := g.operand(of, typ)
+			text, ok = text+", "+other, ok && ok2
+		}
+	}
+	if name == "ROUND" && g.chance(60) {
+		text += ", " + strconv.Itoa(g.IntN(4))
+	}
+	return name + "(" + text + ")", ok
 }
 
 // path returns a path that fits, preferably one that shares a to-many prefix with

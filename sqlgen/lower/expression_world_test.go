@@ -166,11 +166,11 @@ func domain(t expr.Type) []string {
 	case expr.ID:
 		return []string{"x1", "x2", "x3", "a"}
 	case expr.Text, expr.Markdown, expr.Password, expr.Secret:
-		return []string{"", "a", "B", "x1", "it's"}
+		return []string{"", "a", "B", "x1", "it's", " Ä\t"}
 	case expr.Number:
 		return []string{"-1", "0", "1", "2", "9007199254740991"}
 	case expr.Decimal:
-		return []string{"-1", "0.5", "1", "1.50", "2.0"}
+		return []string{"-1", "0.5", "1", "1.50", "2.0", "-2.345"}
 	case expr.Boolean:
 		return []string{"true", "false"}
 	case expr.Timestamp:

@@ -80,7 +80,7 @@ func (u refusal) action(a *model.Action) {
 	}
 	for _, s := range a.Sets {
 		if s.Target[len(s.Target)-1].Type.Kind.IsWriteOnly() {
-			if value.IsArithmetic(s.Value) {
+			if value.IsMade(s.Value) {
 				u.errs.Add(syntax.NotSupportedYet, s.Span, "a Password or Secret field cannot be set to a text that is put together: "+
 					"the server hashes and encrypts before the database is asked, and does not see it")
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -337,9 +338,11 @@ func (x *index) expressionRoots(s *cursor) []*symbol {
 	if withContext {
 		symbols = append(symbols, x.contextSymbol())
 	}
-	if s.attribute == "computed" {
-		symbols = append(symbols, wordSymbols(aggregateWords, classKeyword)...)
-	}
+	functions := slices.DeleteFunc(slices.Clone(functionWords), func(w word) bool {
+		f, _ := expr.BuiltinNamed(w.name)
+		return f.IsAggregate && s.attribute != "computed"
+	})
+	symbols = append(symbols, wordSymbols(functions, classKeyword)...)
 	return slices.Concat(symbols, x.declarationsOf("enum"), wordSymbols(literalWords, classValue))
 }
 

@@ -48,7 +48,7 @@ type cursor struct {
 	operator  string          // between the two
 	clause    string          // of inputs: reads, with or returns
 	rest      []string        // the names behind the word, each with a dot before it
-	call      string          // the aggregate whose arguments it is in, or ""
+	call      string          // the function whose arguments it is in, or ""
 	argument  int             // the index of the argument in the attribute or call
 	afterAt   bool            // whether an @ is before it
 }
@@ -305,7 +305,7 @@ func (w *walk) bracket(opening string) {
 	switch {
 	case f.opening == "(" || f.opening == "[":
 		w.push("group", opening)
-		if before := &w.tokens[max(w.at-1, 0)]; opening == "(" && aggregateWords.has(before.Text) {
+		if before := &w.tokens[max(w.at-1, 0)]; opening == "(" && functionWords.has(before.Text) {
 			w.top().call = before.Text
 		}
 	case f.kind == "actions" && len(f.item) == 2 && (f.attribute == "" || f.attribute == "with" || f.attribute == "returns"):

@@ -82,7 +82,8 @@ func TestCompletion(t *testing.T) {
 		postFields = "id title state author authorId cover createdAt updatedAt"
 		ruleKinds  = "get list create update delete read write"
 		kindNames  = ruleKinds + " history"
-		values     = "State true false null"
+		functions  = "ROUND FLOOR CEIL ABS LEAST GREATEST COALESCE LOWER UPPER TRIM LENGTH"
+		values     = functions + " State true false null"
 	)
 	tests := []struct {
 		name, text string
@@ -144,10 +145,10 @@ func TestCompletion(t *testing.T) {
 		{"second attribute of an action", actions("get getPost(id) {\n @where(post.title == \"\")\n @¦ }"), "permission validate where embed select allow"},
 		{"attribute of a list of a union", union("actions { list listEvents() { @¦ } }"), "permission validate where orderBy sortable facet allow"},
 		{"expression", actions("list listPosts(top: Boolean) { @where(¦) }"), "post top ctx " + values + " expression"},
-		{"expression behind an operator", actions("get getPost(id) { @where(post.title == ¦) }"), "post id ctx null"},
+		{"expression behind an operator", actions("get getPost(id) { @where(post.title == ¦) }"), "post id ctx LEAST GREATEST COALESCE LOWER UPPER TRIM null"},
 		{"expression in brackets", actions("get getPost(id) { @where(!(post.title in [¦])) }"), "post id ctx"},
 		{"half-written expression", actions("get getPost(id) { @where(post.¦\n    list listPosts()"), postFields},
-		{"half-written operand", actions("get getPost(id) { @where(post.title == ¦"), "post id ctx null"},
+		{"half-written operand", actions("get getPost(id) { @where(post.title == ¦"), "post id ctx LEAST GREATEST COALESCE LOWER UPPER TRIM null"},
 		{"half-written argument", actions("get getPost(id) { @where(¦"), "post id ctx " + values + " expression"},
 		{"half-written argument without braces", actions("get getPost(id) @where(¦"), "post id ctx " + values + " expression"},
 		{"action behind a half-written one", actions("get getPost(id) { @where(post.\n    list listPosts(author.¦)"), "… name posts"},
@@ -160,7 +161,7 @@ func TestCompletion(t *testing.T) {
 		{"validation of a model", post("@validate(¦)"), "post " + values + " expression message field"},
 		{"target", actions("update setPost(id) { @set(¦) }"), "post"},
 		{"field of a target", actions("update setPost(id) { @set(post.¦) }"), "id title state author authorId cover"},
-		{"value", actions("update setPost(id) { @set(post.state = ¦) }"), "post ctx State"},
+		{"value", actions("update setPost(id) { @set(post.state = ¦) }"), "post ctx LEAST GREATEST COALESCE State"},
 		{"labels of a rule", post("@permission(¦)"), "expression roles actions jobs"},
 		{"roles", post("@permission(roles: [¦], actions: [get])"), "Editor"},
 		{"kinds of a rule", post("@permission(roles: [Editor], actions: [get, ¦])"), ruleKinds},
@@ -200,11 +201,11 @@ func TestCompletion(t *testing.T) {
 		{"filter that no record shows", "model A { fields { x Text @hidden y Text } actions { list l(¦) } }", "id y createdAt updatedAt"},
 		{"attribute beside @select", actions("get getPost(id) { @select(title) @¦ }"), "permission validate where allow"},
 		{"row that a create reads", actions("create c() with (title, author.id) { @set(post.state = post.¦) }"), "author"},
-		{"what is compared with a text", actions("get a(id, on: Date) { @where(post.title == ¦) }"), "post id ctx null"},
-		{"what is compared with a time", actions("list a(on: Date, flag: Boolean) { @where(post.createdAt < ¦) }"), "post on ctx"},
+		{"what is compared with a text", actions("get a(id, on: Date) { @where(post.title == ¦) }"), "post id ctx LEAST GREATEST COALESCE LOWER UPPER TRIM null"},
+		{"what is compared with a time", actions("list a(on: Date, flag: Boolean) { @where(post.createdAt < ¦) }"), "post on ctx LEAST GREATEST COALESCE"},
 		{"field that is compared with a time", actions("list a(on: Date) { @where(post.¦ < on) }"), "author createdAt updatedAt"},
 		{"field that is compared with an enum", actions("list a(s: State) { @where(s == post.¦) }"), "state author"},
-		{"value of a required field", actions("update setPost(id, name: Text) { @set(post.title = ¦) }"), "post id name ctx"},
+		{"value of a required field", actions("update setPost(id, name: Text) { @set(post.title = ¦) }"), "post id name ctx LEAST GREATEST COALESCE LOWER UPPER TRIM"},
 		{"deeper field that is selected already", actions("get getPost(id) { @select(author.name, author.¦) }"), "… id posts"},
 		{"what an update writes", actions("update setPost(id) with (¦)"), "id title state author authorId cover"},
 		{"path of what an update writes", actions("update setPost(id) with (author.¦)"), "id"},
@@ -242,7 +243,7 @@ func TestCompletion(t *testing.T) {
 		{"behind a number", actions("get getPost(id) { @where(post.title == 12¦) }"), ""},
 		{"in a later declaration", "flow Nightly { ¦ }", ""},
 		{"member of a job", "job Nightly { ¦ }", "inputs @schedule @retries @permission"},
-		{"rule of a job", "job Nightly { inputs { day Date? } @permission(expression: da¦) }", "day ctx State true false null"},
+		{"rule of a job", "job Nightly { inputs { day Date? } @permission(expression: da¦) }", "day ctx " + values},
 		{"jobs of a rule", post("@permission(expression: true, jobs: [¦])") + "job Nightly { @permission(expression: true) }", "Nightly"},
 		{"after characters outside the BMP", actions("get getPost(id) { @where(post.title == \"😀😀\" && post.¦) }"), postFields},
 		{"behind an open brace", "model A { fields { x Text\n" + actions("get getPost(¦"), "id title state author authorId createdAt updatedAt"},

@@ -117,7 +117,7 @@ func (q *trial) errors(text string) []*syntax.Diagnostic {
 
 // curable are the codes for a path that a longer one may cure.
 var curable = []syntax.Code{
-	expr.OperandTypes, expr.TypeMismatch, expr.ArmField, expr.ListElement, expr.BadAggregate, expr.UnknownName, expr.UnknownEnumValue,
+	expr.OperandTypes, expr.TypeMismatch, expr.ArmField, expr.ListElement, expr.BadAggregate, expr.BadFunction, expr.UnknownName, expr.UnknownEnumValue,
 	check.InputIsRelation, check.BadSelect, check.BadEmbed, check.SetTarget, check.SetReadsNewRow,
 }
 
@@ -147,13 +147,14 @@ var unfinished = []syntax.Code{
 
 // isUnfinished tells whether an error may go once more is written behind a candidate.
 func isUnfinished(s *cursor, y *symbol, code syntax.Code) bool {
+	f, isFunction := expr.BuiltinNamed(y.name)
 	switch code {
 	case check.BadReturns: // of the kind of an action
 		return s.slot == slotKind
 	case expr.OperandTypes, expr.TypeMismatch, expr.ArmField: // arithmetic, or a literal, unless a path is on the other side
-		return len(s.against) == 0 && s.attribute != "default"
-	case expr.BadAggregate: // the arguments of one
-		return aggregateWords.has(y.name)
+		return len(s.against) == 0 && s.attribute != "default" || f.PassesNulls // then the arguments decide the type
+	case expr.BadAggregate, expr.BadFunction: // the arguments of one
+		return isFunction
 	case expr.NotOwnField: // a test for null of a relation
 		return y.next != nil && len(s.path) <= 1
 	case expr.UnknownName: // a header
@@ -165,7 +166,10 @@ func isUnfinished(s *cursor, y *symbol, code syntax.Code) bool {
 // required returns what the grammar asks for behind a candidate, if it is not there yet.
 func (x *index) required(s *cursor, y *symbol, behind string) string {
 	var more string
+	f, isFunction := expr.BuiltinNamed(y.name)
 	switch {
+	case isFunction:
+		more = "(" + f.Sample() + ")"
 	case y.class == classAttribute:
 		a, _ := attributeNamed(y.name)
 		more = a.Sample // with which the compiler tells whether the attribute is in its place

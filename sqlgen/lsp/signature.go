@@ -3,6 +3,8 @@ package lsp
 import (
 	"regexp"
 	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
 )
 
 // signatureForms are the forms of the parentheses of actions, by the kind of the action.
@@ -20,12 +22,12 @@ var signatureForms = map[string]string{
 }
 
 // signatureHelp answers with the possible content of the parentheses around a place: the
-// arguments of an attribute or aggregate, or the inputs of an action.
+// arguments of an attribute or function, or the inputs of an action.
 func (v *view) signatureHelp(p positionParams) (*signatureHelp, error) {
 	at := cursorAt(v.file, v.lines.offset(p.Position))
 	switch {
 	case at.call != "":
-		return aggregateHelp(at), nil
+		return functionHelp(at), nil
 	case at.attribute != "":
 		return attributeHelp(at), nil
 	case at.clause != "":
@@ -91,19 +93,15 @@ func parametersOf(labels []string) []parameter {
 	return list
 }
 
-// aggregateHelp shows the arguments of an aggregate.
-func aggregateHelp(at *cursor) *signatureHelp {
-	w, found := aggregateWords.find(at.call)
+// functionHelp shows the arguments of a function.
+func functionHelp(at *cursor) *signatureHelp {
+	f, found := expr.BuiltinNamed(at.call)
 	if !found {
 		return nil
 	}
-	labels := []string{"path"}
-	if strings.HasSuffix(at.call, "IF") {
-		labels = append(labels, "condition")
-	}
-	active := min(at.argument, len(labels)-1)
+	active := min(at.argument, len(f.Parameters)-1)
 	return &signatureHelp{ActiveParameter: active, Signatures: []signature{
-		{at.call + "(" + strings.Join(labels, ", ") + ")", &markup{"markdown", w.text}, parametersOf(labels), active},
+		{f.Name + "(" + strings.Join(f.Parameters, ", ") + ")", &markup{"markdown", f.Doc}, parametersOf(f.Parameters), active},
 	}}
 }
 

@@ -154,14 +154,10 @@ var argumentWords = words{
 	{name: "url", text: "An address that begins with http or https."},
 }
 
-// aggregateWords are the functions of @computed; each has a form with a condition.
-var aggregateWords = func() (list words) {
-	for _, w := range (words{
-		{name: "SUM", text: "The sum of"}, {name: "AVG", text: "The mean of"}, {name: "MEDIAN", text: "The median of"},
-		{name: "MIN", text: "The least of"}, {name: "MAX", text: "The greatest of"}, {name: "COUNT", text: "The number of"},
-	}) {
-		list = append(list, word{name: w.name, text: w.text + " the values that a path reaches."},
-			word{name: w.name + "IF", text: w.text + " the values for which the condition holds."})
+// functionWords are the functions of expressions.
+var functionWords = func() (list words) {
+	for _, b := range expr.Builtins() {
+		list = append(list, word{name: b.Name, text: b.Doc})
 	}
 	return list
 }()

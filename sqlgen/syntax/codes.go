@@ -20,9 +20,9 @@ const (
 	//	model order { }
 	BadName Code = "BadName"
 
-	// UnsupportedOperator: an expression uses %, ?:, indexing or a call.
+	// UnsupportedOperator: an expression uses %, ?: or indexing, or calls what is no function.
 	//
-	//	model Order { @validate(len(order.number) > 3) }
+	//	model Order { @validate(order.number.length() > 3) }
 	UnsupportedOperator Code = "UnsupportedOperator"
 
 	// NotSupportedYet: something belongs to a later stage of the language:

@@ -322,28 +322,12 @@ func expressionTooLong() string {
 
 func indexing() string { return "an element of a list cannot be picked by its index" }
 
-// functionsMeant has the functions that other languages have for defaults, in small letters,
-// with what to write instead.
-var functionsMeant = map[string]string{
-	"autoincrement": countUp, "nextval": countUp, "serial": countUp,
-	"uuid": "each model has an id", "cuid": "each model has an id", "nanoid": "each model has an id", "gen_random_uuid": "each model has an id",
-	"now": "each model has createdAt and updatedAt", "current_timestamp": "each model has createdAt and updatedAt",
-}
-
-const countUp = `a number that counts up is a Text field with @sequence("INV-")`
-
-// functionCall says what to write instead of the call of a function.
-func functionCall(name string) string {
-	if strings.EqualFold(name, "not") {
-		return negationByWord(name)
+// callOf says that something cannot be called.
+func callOf(e Expr) string {
+	if path, ok := e.(*Path); ok && len(path.Steps) == 1 {
+		return negationByWord(path.Steps[0].Name)
 	}
-	if upper := strings.ToUpper(name); upper != name && isAggregateName(upper) {
-		return fmt.Sprintf("expressions have no function %q (did you mean %q?)", shorten(name), upper)
-	}
-	if meant, ok := functionsMeant[strings.ToLower(name)]; ok {
-		return fmt.Sprintf("expressions have no function %q: %s", shorten(name), meant)
-	}
-	return "expressions have no functions: write custom code instead, an action with @function and its file in functions/"
+	return "only a function can be called: its name is before the parentheses, as in LENGTH(post.title)"
 }
 
 func conditional() string { return `expressions have no conditional "?:"` }

@@ -469,9 +469,9 @@ type Negative struct {
 	node
 }
 
-// Call is an aggregate or SignedInWithin.
+// Call is the call of a function.
 //
-//	NAME(path)
+//	NAME(value, value)
 //	NAMEIF(path, condition)
 //	ctx.signedInWithin("5 minutes")
 type Call struct {

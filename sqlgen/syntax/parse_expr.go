@@ -1,9 +1,6 @@
 package syntax
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // expr parses an expression; anything else becomes a *BadExpr.
 //
@@ -198,13 +195,13 @@ func (p *parser) primary() Expr {
 	}
 }
 
-// suffix parses the call of a function, and refuses an index or any other call after e.
+// suffix parses a call, and refuses an index, and a call of what is not a name, after e.
 func (p *parser) suffix(m mark, e Expr) Expr {
 	for {
 		switch t := p.token(); {
 		case t.is("["):
 			p.failAt(t.Span, UnsupportedOperator, indexing())
-		case t.is("(") && isFunction(e):
+		case t.is("(") && isCallable(e):
 			if p.depth >= maxNesting {
 				p.fail(nestedTooDeeply())
 				p.skipBalanced()
@@ -215,11 +212,7 @@ func (p *parser) suffix(m mark, e Expr) Expr {
 			p.depth--
 			continue
 		case t.is("("):
-			name := ""
-			if path, ok := e.(*Path); ok && len(path.Steps) == 1 {
-				name = path.Steps[0].Name
-			}
-			p.failAt(t.Span, UnsupportedOperator, functionCall(name))
+			p.failAt(t.Span, UnsupportedOperator, callOf(e))
 		default:
 			return e
 		}
@@ -237,29 +230,14 @@ func (p *parser) call(m mark, name *Ident) Expr {
 	return call
 }
 
-// isFunction tells whether an expression is the name of an aggregate, or SignedInWithin.
-func isFunction(e Expr) bool {
+// isCallable tells whether an expression is what the name of a function may be. The checker knows the functions.
+func isCallable(e Expr) bool {
 	path, ok := e.(*Path)
-	return ok && (isAggregateName(path.String()) || path.String() == SignedInWithin)
+	return ok && (len(path.Steps) == 1 && !isWordNot(path.Steps[0].Name) || path.String() == SignedInWithin)
 }
 
 // SignedInWithin is the function that takes how long ago the caller showed a credential at most.
 const SignedInWithin = "ctx.signedInWithin"
-
-func isAggregateName(name string) bool {
-	return slices.Contains(aggregates, strings.TrimSuffix(name, "IF"))
-}
-
-var aggregates = []string{"SUM", "COUNT", "AVG", "MEDIAN", "MIN", "MAX"}
-
-// Aggregates returns the names of the functions that expressions have.
-func Aggregates() []string {
-	var names []string
-	for _, name := range aggregates {
-		names = append(names, name, name+"IF")
-	}
-	return names
-}
 
 // skipSteps skips the steps of a path behind something else than a path.
 func (p *parser) skipSteps() {
@@ -281,7 +259,9 @@ func (t *Token) beginsValue() bool {
 }
 
 // isWordNot tells whether a token is the negation of other languages.
-func (t *Token) isWordNot() bool { return t.Kind == TokenName && strings.EqualFold(t.Text, "not") }
+func (t *Token) isWordNot() bool { return t.Kind == TokenName && isWordNot(t.Text) }
+
+func isWordNot(name string) bool { return strings.EqualFold(name, "not") }
 
 // bracketed parses a list or an expression in parentheses.
 //

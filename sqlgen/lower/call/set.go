@@ -19,7 +19,7 @@ func (b *Builder) setValue(w value.Write, json pg.Expr, at value.Site) written {
 		} else {
 			v.value = value.Convert(b.assigned(n, at), n.Type(), target)
 		}
-	case *expr.Arithmetic, *expr.Negative:
+	case *expr.Arithmetic, *expr.Negative, *expr.Function:
 		v.value = value.Stored(b.assigned(n, at), n.Type(), target)
 	default:
 		if value.IsSealed(w.Set) {

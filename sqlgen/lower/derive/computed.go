@@ -120,7 +120,7 @@ func (l *Lowering) generated(f *model.Field, alias string) pg.Expr {
 		return value.Constant(l, f.Type)
 	}
 	v := x.Operand(n).Scalar()
-	if value.IsArithmetic(n) || value.IsAggregate(n) || n.Type().Kind == expr.Decimal && f.Type.Kind == expr.Number {
+	if value.IsMade(n) || value.IsAggregate(n) || n.Type().Kind == expr.Decimal && f.Type.Kind == expr.Number {
 		return value.Stored(v, n.Type(), f.Type)
 	}
 	return value.Convert(v, n.Type(), f.Type)

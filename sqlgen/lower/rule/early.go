@@ -245,6 +245,12 @@ func (d Decider) isNobody(n expr.Node, withInputs bool) []pg.Expr {
 		return append(d.isNobody(n.Left, withInputs), d.isNobody(n.Right, withInputs)...)
 	case *expr.Negative:
 		return d.isNobody(n.Operand, withInputs)
+	case *expr.Function:
+		var conditions []pg.Expr
+		for _, argument := range n.Arguments {
+			conditions = append(conditions, d.isNobody(argument, withInputs)...)
+		}
+		return conditions
 	}
 	p, ok := n.(*expr.Path)
 	if !ok || p.Root != expr.RootIdentity && p.Root != expr.RootInput {

@@ -12,7 +12,7 @@ import (
 // arithmetic lowers an arithmetic operator. A path through to-ones keeps its joins if the other side has none.
 func (x Expression) arithmetic(n *expr.Arithmetic) Operand {
 	left, right := x.Operand(n.Left), x.Operand(n.Right)
-	o := Operand{Typ: n.Type(), parts: []Operand{left, right}, nowhere: left.nowhere || right.nowhere}
+	o := Operand{Typ: n.Type(), isExact: true, parts: []Operand{left, right}, nowhere: left.nowhere || right.nowhere}
 	if o.nowhere {
 		return o
 	}
@@ -34,7 +34,7 @@ func (x Expression) negative(n *expr.Negative) Operand {
 	o := x.Operand(n.Operand)
 	if !o.nowhere {
 		o.Value = &pg.Minus{Operand: exact(o)}
-		o.parts = []Operand{o}
+		o.parts, o.isExact = []Operand{o}, true
 	}
 	return o
 }
@@ -67,7 +67,7 @@ func combine(op syntax.Operator, left, right Operand) pg.Expr {
 
 // exact returns a number in the type that holds every number.
 func exact(o Operand) pg.Expr {
-	if o.Typ.Kind == expr.Number && o.parts == nil {
+	if o.Typ.Kind == expr.Number && !o.isExact {
 		return pg.As(o.Value, "numeric")
 	}
 	return o.Value
@@ -86,33 +86,36 @@ func instant(o Operand) pg.Expr {
 	return o.Value
 }
 
-// IsArithmetic tells whether a value is made by an operator.
-func IsArithmetic(n expr.Node) bool {
+// IsMade tells whether a value is made of others, by an operator or a function.
+func IsMade(n expr.Node) bool {
 	switch n.(type) {
-	case *expr.Arithmetic, *expr.Negative:
+	case *expr.Arithmetic, *expr.Negative, *expr.Function:
 		return true
 	}
 	return false
 }
 
-// Stored returns the result of arithmetic as a column of a type takes it. A value out of range becomes one that the
+// Stored returns a value that is made of others as a column of a type takes it. A value out of range becomes one that the
 // column's check refuses.
 func Stored(value pg.Expr, from, to expr.Type) pg.Expr {
 	switch to.Kind {
 	case expr.Number:
 		return pg.Fn("platform.number", value)
 	case expr.Decimal:
+		if call, ok := value.(*pg.Call); ok && call.Name == "round" && len(call.Args) == 2 {
+			return value // has no more than 18 digits after the point
+		}
 		return pg.Fn("round", value, pg.Lit("18"))
 	}
 	return Convert(value, from, to)
 }
 
-// CalculatedFields returns the fields whose values come from arithmetic, and so may be out of range.
+// CalculatedFields returns the fields whose values are made of others, and so may be out of range.
 func CalculatedFields(s *model.Schema) map[*model.Field]bool {
 	fields := map[*model.Field]bool{}
 	for _, a := range s.Actions {
 		for _, set := range a.Sets {
-			if IsArithmetic(set.Value) {
+			if IsMade(set.Value) {
 				fields[StoredAs(set.Target[len(set.Target)-1])] = true
 			}
 		}

@@ -108,7 +108,7 @@ func (a Arm) Conditions() []expr.Node {
 func (a Arm) Column(x Expression, f *model.UnionField) pg.Expr {
 	n := a.Value(f)
 	value := x.Operand(n).Scalar()
-	if IsArithmetic(n) {
+	if IsMade(n) {
 		return Stored(value, n.Type(), f.Type)
 	}
 	if l, ok := n.(*expr.Literal); ok && l.Value == nil {

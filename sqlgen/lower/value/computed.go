@@ -68,9 +68,7 @@ func (x Expression) OwnColumn(p *expr.Path) pg.Expr {
 // aggregate lowers an aggregate to the row's columns for it.
 func (x Expression) aggregate(a *expr.Aggregate) Operand {
 	o := Operand{Typ: a.Type(), Nullable: expr.MayBeNull(a)}
-	if a.Function != "MIN" && a.Function != "MAX" {
-		o.parts = []Operand{} // it is a number in the type that holds every number
-	}
+	o.isExact = a.Function != "MIN" && a.Function != "MAX"
 	column := func(function string) pg.Expr {
 		return pg.Col(x.Row.Name, x.Parts.AggregateColumn(x.Row.Model, a, function))
 	}

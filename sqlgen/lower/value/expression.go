@@ -3,6 +3,7 @@ package value
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
@@ -164,6 +165,8 @@ func isSet(e pg.Expr) bool {
 		switch e.Name {
 		case "now", "platform.environment", "platform.secret", "platform.second_factor", "platform.signed_in_within":
 			return true
+		case "coalesce":
+			return slices.ContainsFunc(e.Args, isSet)
 		}
 	case *pg.Subquery:
 		return e.Query.From == nil && len(e.Query.Columns) == 1 && isSet(e.Query.Columns[0].Value)
@@ -314,7 +317,7 @@ func (x Expression) Compare(operator syntax.Operator, left, right Operand) pg.Ex
 		return pg.False()
 	}
 	if operator == syntax.In {
-		return membership(left, right)
+		return pg.AllOf(membership(left, right), left.somebodyPassed())
 	}
 	unify(&left, &right)
 	op := operatorOf(operator)
@@ -337,7 +340,7 @@ func (x Expression) Compare(operator syntax.Operator, left, right Operand) pg.Ex
 		// Postgres takes a null element for a value.
 		return pg.AllOf(compared, left.somebody(), right.somebody())
 	}
-	return compared
+	return pg.AllOf(compared, left.somebodyPassed(), right.somebodyPassed())
 }
 
 func operatorOf(op syntax.Operator) string {
@@ -389,7 +392,7 @@ func (x Expression) isNull(n expr.Node) (pg.Expr, bool) {
 	switch {
 	case o.nowhere:
 		return nil, false
-	case isPath, IsArithmetic(n), IsAggregate(n):
+	case isPath, IsMade(n), IsAggregate(n):
 		return pg.IsNull(o.Scalar()), true
 	}
 	l, isLiteral := n.(*expr.Literal)

@@ -17,8 +17,11 @@ type Operand struct {
 	Nobody   bool      // whether its null makes the comparison false
 	nowhere  bool      // whether it leads through a to-many without child
 	elements []Operand // of a list; not nil even if there are none
-	parts    []Operand // operands of arithmetic
-	known    pg.Expr   // condition under which no null element makes a list null; nil means always
+	parts    []Operand // operands of arithmetic or of a function
+	isExact  bool      // whether a Number has the type that holds every number
+
+	passesNulls bool    // whether it may have a value though a part is null
+	known       pg.Expr // condition under which no null element makes a list null; nil means always
 }
 
 // Operand lowers one side of a comparison.
@@ -34,6 +37,8 @@ func (x Expression) Operand(n expr.Node) Operand {
 		return x.arithmetic(n)
 	case *expr.Negative:
 		return x.negative(n)
+	case *expr.Function:
+		return x.function(n)
 	case *expr.Aggregate:
 		return x.aggregate(n)
 	}
@@ -209,6 +214,19 @@ func (o Operand) somebody() pg.Expr {
 	}
 	for _, e := range slices.Concat(o.elements, o.parts) {
 		conditions = append(conditions, e.somebody())
+	}
+	return pg.AllOf(conditions...)
+}
+
+// somebodyPassed is the condition that must hold beside a comparison that a null would not make false, since a function
+// passes over it.
+func (o Operand) somebodyPassed() pg.Expr {
+	if o.passesNulls {
+		return o.somebody()
+	}
+	var conditions []pg.Expr
+	for _, e := range o.parts {
+		conditions = append(conditions, e.somebodyPassed())
 	}
 	return pg.AllOf(conditions...)
 }
