@@ -73,7 +73,7 @@ func callEverything(t *testing.T, db *pgtest.DB, m *release.Manifest) {
 				functions = append(functions, form)
 			}
 			for _, function := range functions {
-				callSample(t, conn, function, string(in.JSON), sealed(t, a))
+				callSample(t, conn, a, function, string(in.JSON), sealed(t, a))
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func sealed(t *testing.T, a *release.Action) string {
 	return string(text)
 }
 
-func callSample(t *testing.T, conn *pgx.Conn, function, body, context string) {
+func callSample(t *testing.T, conn *pgx.Conn, a *release.Action, function, body, context string) {
 	t.Helper()
 	tx, err := conn.Begin(t.Context())
 	if err != nil {
@@ -154,6 +154,9 @@ func callSample(t *testing.T, conn *pgx.Conn, function, body, context string) {
 	// Row security refuses what custom code writes by an error of Postgres' own.
 	if errors.As(err, &refused) && slices.Contains([]string{"SP403", "SP404", "23505", "42501"}, refused.Code) {
 		return
+	}
+	if errors.As(err, &refused) && refused.Code == "23502" && slices.ContainsFunc(a.FromLinks, func(f release.FromLink) bool { return f.Table == refused.TableName }) {
+		return // no row is linked by the sample
 	}
 	t.Errorf("call api.%s with %s: %v", function, body, err)
 }

@@ -33,6 +33,9 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 	if len(c.Fields) == 0 {
 		return nil
 	}
+	if c.Kind == release.Required {
+		c = missingLink(c, action)
+	}
 
 	where := func() string { return inputOf(c, action, sent) }
 	first := c.Fields[0]
@@ -99,6 +102,17 @@ func lackedByCaller(c release.Constraint, action *release.Action) string {
 		}
 	}
 	return ""
+}
+
+// missingLink returns the reference to the row from which a required field is set, if that row is not there; else the
+// constraint itself.
+func missingLink(c release.Constraint, action *release.Action) release.Constraint {
+	for _, f := range action.FromLinks {
+		if f.Table == c.Table && f.Field == c.Fields[0] {
+			return release.Constraint{Kind: release.Reference, Table: f.LinkTable, Fields: []string{f.Link}}
+		}
+	}
+	return c
 }
 
 // isStillReferenced tells from which side a reference is broken: Postgres uses the same

@@ -61,6 +61,26 @@ func TestConstraintField(t *testing.T) {
 	}
 }
 
+// TestMissingLink names the link of a row that is not there, from which a required field was to be set.
+func TestMissingLink(t *testing.T) {
+	t.Parallel()
+	action := &release.Action{Kind: release.Create, Inputs: []release.Input{{Path: "lines.service.id", Table: "line", Field: "serviceId"}},
+		FromLinks: []release.FromLink{{Table: "line", Field: "price", LinkTable: "line", Link: "serviceId"}}}
+	known := map[string]release.Constraint{
+		"line.price": {Kind: release.Required, Table: "line", Fields: []string{"price"}},
+		"line.label": {Kind: release.Required, Table: "line", Fields: []string{"label"}},
+	}
+	for column, want := range map[string]string{
+		"price": `{"code":"ERR_INVALID_INPUT","message":"the record referenced in field 'serviceId' does not exist","data":{"errors":[{"field":"lines.0.service.id","code":"reference","error":"does not exist"}]}}`,
+		"label": `{"code":"ERR_INVALID_INPUT","message":"field 'label' cannot be null","data":{"errors":[{"field":"label","code":"null","error":"cannot be null"}]}}`,
+	} {
+		got := refuseConstraint(&pgconn.PgError{Code: "23502", TableName: "line", ColumnName: column}, action, known, []byte(`{"lines":[{"service":{"id":"x"}}]}`))
+		if string(got.Envelope()) != want {
+			t.Errorf("%s: got %s, want %s", column, got.Envelope(), want)
+		}
+	}
+}
+
 // TestConstraintUnknown does not explain a constraint of a table that the manifest does not name for
 // it.
 func TestConstraintUnknown(t *testing.T) {

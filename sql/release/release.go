@@ -206,6 +206,9 @@ type Action struct {
 	// FromCaller are the required fields that it writes from the caller, which may lack them.
 	FromCaller []FromCaller `json:"fromCaller,omitempty"`
 
+	// FromLinks are the required fields that it writes from rows that the request links, which may not be there.
+	FromLinks []FromLink `json:"fromLinks,omitempty"`
+
 	// Sealed are the passwords and secrets that the action makes from texts.
 	Sealed []Sealed `json:"sealed,omitempty"`
 
@@ -362,6 +365,15 @@ type FromCaller struct {
 	Table string `json:"table"`
 	Field string `json:"field"`
 	Lacks string `json:"lacks"` // the part of the path that a caller may lack: person
+}
+
+// FromLink is a required field that an action writes from a row that the request links. It is null only if that row is not
+// there.
+type FromLink struct {
+	Table     string `json:"table"`
+	Field     string `json:"field"`
+	LinkTable string `json:"linkTable"`
+	Link      string `json:"link"` // the FK field
 }
 
 // Sealed is a password or secret that an action writes and no input contains directly.

@@ -164,14 +164,25 @@ func (c *checker) set(a *actionDecl, at *syntax.Attribute) (*model.Set, setKey) 
 	}
 	last := path[len(path)-1]
 	t := expr.Target{Type: last.Type, Optional: key.field.Optional, Name: a.variable() + "." + model.PathName(path)}
+	for _, f := range key.level {
+		t.Level = append(t.Level, f)
+	}
 	node := c.scopeOf(a, expr.SetValue).checkValue(value, t)
 	if node == nil {
 		return nil, setKey{}
 	}
-	if slices.ContainsFunc(expr.Paths(node), func(p *expr.Path) bool {
-		return p.Root == expr.RootRow && a.Kind == model.Create && !a.readsLinkedRow(p)
-	}) {
-		if !a.inputsInError {
+	for _, p := range expr.Paths(node) {
+		if p.Root != expr.RootRow || a.Kind != model.Create {
+			continue
+		}
+		from := a.linkOf(p, key.level)
+		switch {
+		case from != nil && isAmong(from.Path, key.level):
+			continue
+		case a.inputsInError:
+		case from != nil:
+			c.report(syntax.NotSupportedYet, p.Span(), setReadsAround(from.Model.Name))
+		default:
 			c.report(SetReadsNewRow, value.Span(), setReadsNewRow(a.variable()))
 		}
 		return nil, setKey{}
@@ -261,14 +272,31 @@ func (a *actionDecl) inserts(path []*model.Field) bool {
 	return l != nil && !l.IsLink()
 }
 
-// readsLinkedRow tells whether a path of the row begins, on create, with a to-one
-// that an input links.
-func (a *actionDecl) readsLinkedRow(p *expr.Path) bool {
-	if len(p.Steps) == 0 {
-		return false
+// linkOf returns the level, on the way to the rows of another, whose rows a create links to the row that a path of the
+// row leads to; nil if no input links one.
+func (a *actionDecl) linkOf(p *expr.Path, to []*model.Field) *model.Level {
+	l := a.root
+	for i, s := range p.Steps {
+		f, isField := s.(*model.Field)
+		if !isField || l == nil {
+			return nil
+		}
+		if child := l.Child(f); child != nil && !child.IsLink() && i < len(to) && to[i] == f {
+			l = child
+			continue
+		}
+		if f.IsToOne() && l.Input(f) != nil {
+			return l
+		}
+		return nil
 	}
-	f, ok := p.Steps[0].(*model.Field)
-	return ok && f.IsToOne() && a.root != nil && a.root.Input(f) != nil
+	return nil
+}
+
+// isAmong tells whether there is one row of the first level for all rows of the second, which is below it, or each of
+// these has its own.
+func isAmong(path, below []*model.Field) bool {
+	return !slices.ContainsFunc(path, (*model.Field).IsToMany) || !slices.ContainsFunc(below[len(path):], (*model.Field).IsToMany)
 }
 
 // checkConflicts reports fields with two @set, or with a @set and a write input.

@@ -746,6 +746,10 @@ func setTargetNotInserted(path []*model.Field, kind model.Kind) string {
 	return fmt.Sprintf("%s makes no new row at %s, so nothing can be set there", article(kind), model.PathName(path))
 }
 
+func setReadsAround(model string) string {
+	return fmt.Sprintf("a nested row cannot be given a value by a link of the %s around it yet; by its own link it can", model)
+}
+
 func setReadsNewRow(variable string) string {
 	return fmt.Sprintf("%s does not exist yet: the value can read a row that an input links, but not the new row", variable)
 }

@@ -1,5 +1,7 @@
 package expr
 
+import "slices"
+
 // Place is the place of an expression. It decides which names are allowed and the code
 // of a mistake.
 type Place int
@@ -88,4 +90,15 @@ type Target struct {
 	Type     Type
 	Optional bool   // whether it takes null
 	Name     string // as messages call it: order.state, or title
+	Level    []Step // the relations to the rows that get the value, if a create makes them: paths may pass these, from row to row
+}
+
+// takesMany tells whether a path passes a to-many, so that it has many values for one row of the target.
+func (t Target) takesMany(p *Path) bool {
+	for i, s := range p.Steps {
+		if isToMany(s) && !(p.Root == RootRow && i < len(t.Level) && slices.Equal(p.Steps[:i+1], t.Level[:i+1])) {
+			return true
+		}
+	}
+	return false
 }

@@ -67,7 +67,7 @@ func (c *checker) arithmeticValue(e syntax.Expr, target Target) Node {
 	}
 	ok := true
 	for _, p := range Paths(n) {
-		if p.ThroughToMany() {
+		if target.takesMany(p) {
 			c.report(p, c.codeForMany(), manyValues())
 			ok = false
 		}
@@ -228,7 +228,7 @@ func (c *checker) assignable(p *Path, target Target) bool {
 	isArm := c.scope.Place() == ArmValue
 	isLike := p.typ == target.Type
 	switch {
-	case p.ThroughToMany():
+	case target.takesMany(p):
 		code := SetManyValues
 		if isArm {
 			code = ArmField

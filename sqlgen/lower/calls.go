@@ -47,6 +47,7 @@ func (l *lowering) call(a *model.Action) *release.Action {
 	r.Facets = l.Facets[a]
 	r.Inputs = call.PublishedInputs(a)
 	r.FromCaller = call.PublishedFromCaller(a)
+	r.FromLinks = call.PublishedFromLinks(a)
 	r.Sealed = call.PublishedSealed(a)
 	r.Files = table.PublishedFiles(a)
 	r.Inline = table.InlineFiles(a)

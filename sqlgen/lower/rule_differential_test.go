@@ -25,7 +25,7 @@ var namesWriteInput = regexp.MustCompile(`(^|[^.\w])\w+Maybe\b`)
 func TestRuleDifferential(t *testing.T) {
 	t.Parallel()
 	calls, outcomes := 0, map[string]int{}
-	forDifferentialTime(t, func(t *testing.T, seed uint64) { callRuled(t, seed, &calls, outcomes) }, 1)
+	forDifferentialTime(t, func(t *testing.T, seed uint64) { callRuled(t, seed, &calls, outcomes) }, 1, 4)
 	t.Logf("%d calls; what they were answered: %v", calls, outcomes)
 	for _, kind := range []model.Kind{model.Get, model.Update, model.Delete} {
 		for _, outcome := range []string{"admitted", "refused", "missing"} {

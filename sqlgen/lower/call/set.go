@@ -8,8 +8,8 @@ import (
 )
 
 // setValue returns the value that a @set gives to its column. An absent input skips every @set that mentions it. In an
-// update json holds the values.
-func (b *Builder) setValue(w value.Write, json pg.Expr, at value.Site) written {
+// update json holds the values, in a create the rows of the level, behind depth steps of their paths.
+func (b *Builder) setValue(w value.Write, json pg.Expr, depth int, at value.Site) written {
 	target := w.Field.Type
 	v := written{}
 	switch n := w.Set.Value.(type) {
@@ -17,10 +17,10 @@ func (b *Builder) setValue(w value.Write, json pg.Expr, at value.Site) written {
 		if value.IsSealed(w.Set) {
 			v.value = sealedValue(w.Set)
 		} else {
-			v.value = value.Convert(b.assigned(n, at), n.Type(), target)
+			v.value = value.Convert(b.assigned(n, json, depth, at), n.Type(), target)
 		}
 	case *expr.Arithmetic, *expr.Negative, *expr.Function:
-		v.value = value.Stored(b.assigned(n, at), n.Type(), target)
+		v.value = value.Stored(b.assigned(n, json, depth, at), n.Type(), target)
 	default:
 		if value.IsSealed(w.Set) {
 			return written{value: sealedValue(w.Set)}
@@ -63,24 +63,24 @@ func (b *Builder) isGivenValue(in *model.Input, json pg.Expr) pg.Expr {
 	return isWrittenTo(w, json, value.WritePath(in))
 }
 
-// assigned returns the assigned value of a path, or of arithmetic over paths.
-func (b *Builder) assigned(n expr.Node, at value.Site) pg.Expr {
+// assigned returns the assigned value of a path, or of what is made of paths. On create the row does not exist yet: a path
+// of it begins with a to-one that an input links, in the JSON of each row if there are many.
+func (b *Builder) assigned(n expr.Node, json pg.Expr, depth int, at value.Site) pg.Expr {
 	x := b.Expression(value.WhereLogic, at)
 	if b.Action.Kind == model.Create {
-		// The row does not exist yet: a path of it begins with a to-one that an input links.
-		x.Linked = func(toOne *model.Field) value.TableAlias {
-			return value.TableAlias{Model: toOne.Target, ID: b.Value(linkInput(b.Action, toOne))}
+		if rows, ok := json.(*pg.ColumnRef); ok {
+			x.Aliases[rows.Table] = true
+		}
+		x.Linked = func(path []expr.Step) (value.TableAlias, []expr.Step) {
+			link, steps, isOfMany := value.Levels(b.Action).Link(path)
+			linked := value.TableAlias{Model: value.Field(path[steps-1]).Target}
+			if isOfMany {
+				linked.ID = value.FromJSON(link.Type, true, json, value.WritePath(link)[depth:]...)
+			} else {
+				linked.ID = b.Value(link)
+			}
+			return linked, path[steps:]
 		}
 	}
 	return x.Operand(n).Scalar()
-}
-
-// linkInput returns the input by which a create links the row of a to-one.
-func linkInput(a *model.Action, toOne *model.Field) *model.Input {
-	for _, w := range value.Levels(a).Writes {
-		if w.Input != nil && w.Field == toOne.FK {
-			return w.Input
-		}
-	}
-	panic("lower: no input links " + toOne.Name + " in " + a.Name)
 }

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
@@ -32,7 +33,7 @@ func (w written) or(other pg.Expr) pg.Expr {
 // of their paths.
 func (b *Builder) writtenValue(w value.Write, json pg.Expr, depth int, at value.Site) written {
 	if w.Set != nil {
-		return b.setValue(w, json, at)
+		return b.setValue(w, json, depth, at)
 	}
 	path := value.WritePath(w.Input)[depth:]
 	v := written{value: b.inputFrom(w.Input, w.Input.Nullable, json, path)}
@@ -54,7 +55,7 @@ func mayBeNull(w value.Write) bool { return w.Input.Nullable || links(w) && w.Fi
 // valueOrNull is the value that a write gives to its column, or null.
 func (b *Builder) valueOrNull(w value.Write, json pg.Expr, depth int, at value.Site) pg.Expr {
 	if w.Set != nil {
-		return b.setValue(w, json, at).value // of an absent input, which is null
+		return b.setValue(w, json, depth, at).value // of an absent input, which is null
 	}
 	return b.inputFrom(w.Input, w.Input.Nullable || w.Input.Optional, json, value.WritePath(w.Input)[depth:])
 }
@@ -70,7 +71,9 @@ func (b *Builder) holdSetInputs() {
 			case p.Root == expr.RootInput:
 				b.InputValue(p.Input)
 			case p.Root == expr.RootRow && b.Action.Kind == model.Create:
-				b.Value(linkInput(b.Action, value.Field(p.Steps[0])))
+				if link, _, isOfMany := value.Levels(b.Action).Link(p.Steps); !isOfMany {
+					b.Value(link)
+				}
 			}
 		}
 	}
@@ -168,6 +171,40 @@ func PublishedFromCaller(a *model.Action) []release.FromCaller {
 			}
 			if len(lacks) > 0 {
 				list = append(list, release.FromCaller{Table: l.Model.Table, Field: w.Field.Name, Lacks: strings.Join(lacks, " or ")})
+			}
+		}
+	}
+	return list
+}
+
+// PublishedFromLinks returns the required fields that a create sets from one linked row, and that are null only if that row
+// is not there.
+func PublishedFromLinks(a *model.Action) []release.FromLink {
+	if a.Kind != model.Create || a.Custom {
+		return nil
+	}
+	var list []release.FromLink
+	root := value.Levels(a)
+	for _, l := range root.Inserted() {
+		for _, w := range l.Writes {
+			if w.Set == nil || w.Field.Optional || expr.MayBeNull(w.Set.Value) {
+				continue
+			}
+			var links []*model.Input
+			from := release.FromLink{Table: l.Model.Table, Field: w.Field.Name}
+			for _, p := range expr.Paths(w.Set.Value) {
+				if p.Root != expr.RootRow {
+					continue
+				}
+				link, steps, _ := root.Link(p.Steps)
+				toOne := value.Field(p.Steps[steps-1])
+				from.LinkTable, from.Link = toOne.Model.Table, toOne.FK.Name
+				if !slices.Contains(links, link) {
+					links = append(links, link)
+				}
+			}
+			if len(links) == 1 {
+				list = append(list, from)
 			}
 		}
 	}

@@ -288,7 +288,7 @@ func (g *generalList) isKnown(f *model.Field) bool {
 	mayRead := !call.AnswersColumns(a) || slices.ContainsFunc(call.AnsweredColumns(a), func(c call.AnsweredColumn) bool {
 		return !c.Member.Field.IsRelation() && c.Member.Field.Column == f.Column
 	})
-	return mayRead && !f.Type.Array && (value.IsLeakproof(f.Type.Kind) || !g.indexed[g.b.Model][f.Column])
+	return mayRead && f.Column != "" && !f.Type.Array && (value.IsLeakproof(f.Type.Kind) || !g.indexed[g.b.Model][f.Column])
 }
 
 // readAtOnce reads a page from the front by one statement under row security, unless the filter asks for what Postgres

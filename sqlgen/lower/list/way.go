@@ -162,7 +162,7 @@ func equality(m *model.Model, condition pg.Expr) (f *model.Field, column, value 
 		return ownColumnOf(m, c.Operand), nil, nil
 	case *pg.Binary:
 		for _, side := range [][2]pg.Expr{{c.Left, c.Right}, {c.Right, c.Left}} {
-			if f := ownColumnOf(m, side[0]); f != nil && c.Op == "=" && !pg.Mentions(side[1]).Table(m.Table) {
+			if f := ownColumnOf(m, side[0]); f != nil && !f.Type.Array && c.Op == "=" && !pg.Mentions(side[1]).Table(m.Table) {
 				switch side[1].(type) {
 				case *pg.Text, *pg.Raw, *pg.ColumnRef:
 					return f, nil, nil

@@ -55,9 +55,9 @@ type Expression struct {
 	Beside *Expression
 	Behind map[*expr.Path]bool
 
-	// linked returns the row that a to-one leads to from a row that is not there yet; nil
-	// where the row is there.
-	Linked func(toOne *model.Field) TableAlias
+	// linked returns the row to which a path leads by a link of a row that is not there yet, and the steps that are left;
+	// nil where the row is there.
+	Linked func(steps []expr.Step) (TableAlias, []expr.Step)
 
 	// outer joins the rows at the ends of to-ones to the row; nil where a path becomes a sub-select.
 	Outer *OuterJoins
@@ -254,8 +254,8 @@ func (x Expression) Start(root expr.Root, steps []expr.Step) (*TableAlias, []exp
 	}
 	switch {
 	case root == expr.RootRow && x.Linked != nil:
-		at := x.Linked(Field(steps[0]))
-		return &at, steps[1:]
+		at, rest := x.Linked(steps)
+		return &at, rest
 	case root == expr.RootRow:
 		return x.Row, steps
 	case len(steps) == 0:

@@ -3,6 +3,7 @@ package value
 import (
 	"slices"
 
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
@@ -83,6 +84,22 @@ func (l *Level) child(f *model.Field) *Level {
 		}
 	}
 	return nil
+}
+
+// Link returns the input that links the row to which a path from the row of the action leads, at the level or below it;
+// how many steps lead there; and whether each of many rows has its own.
+func (l *Level) Link(path []expr.Step) (link *model.Input, steps int, isOfMany bool) {
+	f := Field(path[0])
+	if child := l.child(f); child != nil {
+		link, steps, isOfMany = child.Link(path[1:])
+		return link, steps + 1, isOfMany || f.IsToMany()
+	}
+	for _, w := range l.Writes {
+		if w.Input != nil && w.Field == f.FK {
+			return w.Input, 1, false
+		}
+	}
+	panic("lower: no input links " + f.Name)
 }
 
 // Inserted returns the level and those below it, each behind its parent.
