@@ -93,6 +93,21 @@ var checks = []check{
 		`select from {s}.parent for update; select from {s}.parent for update skip locked`)},
 	{point: "locks of tables", needs: []string{pointSchema}, prevents: "they keep two installations of a release apart", try: runs(
 		`begin; lock table {s}.parent in share row exclusive mode`)},
+	{point: "snapshots of transactions", needs: []string{pointSchema}, prevents: "events and webhooks read what was written by them: by the types xid8 and pg_snapshot, which tables of the platform have", try: yields("1", `
+		begin;
+		create table {s}.written (xid xid8, kept pg_snapshot);
+		create index on {s}.written (xid);
+		insert into {s}.written (kept) values (pg_current_snapshot());
+		commit;
+		begin;
+		insert into {s}.written (xid) values (pg_current_xact_id());
+		commit;
+		select count(*)
+		from {s}.written as new
+		join {s}.written as reader on new.xid >= pg_snapshot_xmax(reader.kept)
+		where pg_visible_in_snapshot(new.xid, pg_current_snapshot())`)},
+	{point: "the identifier of the cluster", fallback: "after a restore in another cluster, subscribers hear of nothing until a release without them and one with them are installed", try: yields("t",
+		`select system_identifier is not null from pg_control_system()`)},
 	{point: "the catalog", needs: []string{pointSchema}, prevents: "a server checks all grants in it before it serves, and a migration looks in it for changes by hand", try: runs(`
 		select pg_identify_object(classid, objid, 0) from pg_shdepend where dbid = (select oid from pg_database where datname = current_database()) limit 5;
 		select pg_get_expr(polqual, polrelid) from pg_policy limit 5;

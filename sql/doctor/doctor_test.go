@@ -109,6 +109,8 @@ func TestWithout(t *testing.T) {
 		{refused: `undone`, want: map[string]string{"changes of tables that are rolled back": "missing"}},
 		{refused: `skip locked`, want: map[string]string{"locks of rows, and skipping them": "missing"}},
 		{refused: `lock table`, want: map[string]string{"locks of tables": "missing"}},
+		{refused: `pg_snapshot`, want: map[string]string{"snapshots of transactions": "missing"}},
+		{super: `revoke execute on function pg_control_system() from public`, want: map[string]string{"the identifier of the cluster": "falls back"}},
 		{refused: `pg_get_expr`, want: map[string]string{"the catalog": "missing"}},
 		{super: `revoke execute on function pg_advisory_xact_lock(bigint) from public`, want: map[string]string{"advisory locks": "missing"}},
 		{super: `revoke execute on function pg_try_advisory_lock(bigint) from public`, want: map[string]string{"advisory locks": "missing"}},
