@@ -177,6 +177,24 @@ func TestJob(t *testing.T) {
 		}
 	}
 
+	// A server counts the attempts that it has made, and says how many runs of all servers have failed.
+	attempts := 0
+	for _, server := range []*app{a, b} {
+		attempts += server.metric(t, `sternpost_job_attempts_total{job="Fail",outcome="dead"} `)
+	}
+	if attempts != 2 {
+		t.Errorf("the metrics have %d attempts that failed, want 2", attempts)
+	}
+	counted := serve(t, db, dir, db.ServerURL())
+	for deadline := time.Now().Add(10 * time.Second); counted.metric(t, `sternpost_job_runs{job="Fail",state="failed"} `) != 2; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the metrics do not have the runs that failed")
+		}
+	}
+	if _, page := counted.send(t, "GET", "/jobs", nil, ""); !strings.Contains(page, "CloseAll") || !strings.Contains(page, "22000 too late") {
+		t.Errorf("the page of jobs: %s", page)
+	}
+
 	// Runs with equal inputs follow each other.
 	const equal = `{"text":"equal","seconds":0.2}`
 	var runs []string

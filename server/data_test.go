@@ -32,7 +32,7 @@ func (echo) Trouble() string { return "note.stern:1: of two lines\nthe second" }
 // dataPaths are what pages ask for data.
 var dataPaths = []string{
 	"/docs/data/state", "/docs/data/token", "/docs/data/file", "/docs/data/models", "/docs/data/rows",
-	"/docs/data/change", "/docs/data/explain", "/docs/data/events",
+	"/docs/data/change", "/docs/data/explain", "/docs/data/events", "/docs/data/jobs",
 }
 
 // Rows are for the pages in development, and for no other page, machine or mode.
@@ -140,6 +140,44 @@ func TestEventsOfPages(t *testing.T) {
 		}
 	}
 	if got := page(); strings.Contains(got, "stopped:") || !strings.Contains(got, "1 waiting · 0 given up") || !strings.Contains(got, "· skipped") {
+		t.Errorf("after they were mended:\n%s", got)
+	}
+}
+
+// TestJobsOfPages shows schedules and runs with inputs, result and failure, and starts, retries and cancels as the buttons
+// of the page do.
+func TestJobsOfPages(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, func(c *config.Config) { c.Docs, c.Mode, c.BaseURL = true, config.Development, "http://localhost:8080" })
+	if _, err := d.Superuser(t).Exec(t.Context(), `
+		insert into platform.schedule (job, text, time_zone) values ('Close', 'every day at 9am', 'Europe/Berlin');
+		insert into platform.task (kind, name, key, payload, attempts, failed_at, done_at, result, failure, due_at) values
+			('job', 'Close', 'r1', '{"inputs": {"month": "2026-11"}}', 4, now(), null, null, 'P0001 <too late>', now()),
+			('job', 'Close', 'r2', '{"inputs": {}}', 1, null, now(), '{"closed": 7}', null, now()),
+			('job', 'Close', 'r3', '{"inputs": {}}', 0, null, null, null, null, now() + interval '1 hour')`); err != nil {
+		t.Fatal(err)
+	}
+	page := func() string {
+		t.Helper()
+		resp, body := s.do(t, "GET", "/jobs", "", nil)
+		if resp.StatusCode != http.StatusOK {
+			t.Fatalf("got %d %s", resp.StatusCode, body)
+		}
+		return body
+	}
+	for _, part := range []string{"failed · attempts 4", "P0001 &lt;too late&gt;", "2026-11", "succeeded", "&#34;closed&#34;: 7", "· waiting · due", `data-do="retry" data-named="r1"`, `data-do="cancel" data-named="r3"`} {
+		if got := page(); !strings.Contains(got, part) {
+			t.Errorf("the page lacks %s:\n%s", part, got)
+		}
+	}
+	for input, want := range map[string]int{
+		`{"do":"retry","named":"r1"}`: http.StatusOK, `{"do":"cancel","named":"r3"}`: http.StatusOK, `{"do":"run","named":"Clos","inputs":"{}"}`: http.StatusBadRequest,
+	} {
+		if resp, body := s.do(t, "POST", "/docs/data/jobs", input, map[string]string{"Content-Type": "application/json"}); resp.StatusCode != want {
+			t.Errorf("%s: got %d %s", input, resp.StatusCode, body)
+		}
+	}
+	if got := page(); strings.Contains(got, "too late") || !strings.Contains(got, "cancelled") {
 		t.Errorf("after they were mended:\n%s", got)
 	}
 }

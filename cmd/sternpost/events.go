@@ -30,20 +30,20 @@ behind it. The database login is the owner of the tables, or that of a server.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		newEventsCommandOf("list", "List subscribers, and the events that wait or were given up", `List prints how far each subscriber is behind, and then up to 100 events, those that were
+		newAskingCommand("list", "List subscribers, and the events that wait or were given up", `List prints how far each subscriber is behind, and then up to 100 events, those that were
 given up first.`, takes(0, 0), listEvents),
-		newEventsCommandOf("retry ID|NAME...", "Tell events again that failed", `Retry has an event told again at once, with all its attempts: that of an id, or all that
+		newAskingCommand("retry ID|NAME...", "Tell events again that failed", `Retry has an event told again at once, with all its attempts: that of an id, or all that
 wait or were given up of a subscriber.`, takes(1, math.MaxInt), mendEvents(false)),
-		newEventsCommandOf("skip ID|NAME...", "Pass over events", `Skip passes over an event: that of an id, or all that were given up of a subscriber. The
+		newAskingCommand("skip ID|NAME...", "Pass over events", `Skip passes over an event: that of an id, or all that were given up of a subscriber. The
 later events of its record go on.`, takes(1, math.MaxInt), mendEvents(true)),
-		newEventsCommandOf("resume NAME", "Let a webhook go on that was stopped", `Resume lets a webhook go on whose address has answered 410.`, takes(1, 1), resumeEvents),
+		newAskingCommand("resume NAME", "Let a webhook go on that was stopped", `Resume lets a webhook go on whose address has answered 410.`, takes(1, 1), resumeEvents),
 		newEventsReplay(),
 	)
 	return c
 }
 
-// newEventsCommandOf makes a command that works on the events of a database.
-func newEventsCommandOf(use, short, long string, args cobra.PositionalArgs, do func(c *cobra.Command, ask events.Querier, args []string) error) *cobra.Command {
+// newAskingCommand makes a command that asks a database about events or runs, as its owner or as a server.
+func newAskingCommand(use, short, long string, args cobra.PositionalArgs, do func(c *cobra.Command, ask events.Querier, args []string) error) *cobra.Command {
 	flags := &ownerFlags{}
 	c := &cobra.Command{Use: use, Short: short, Long: long, Args: args}
 	flags.add(c)
@@ -129,7 +129,7 @@ func resumeEvents(c *cobra.Command, ask events.Querier, args []string) error {
 
 func newEventsReplay() *cobra.Command {
 	var since string
-	c := newEventsCommandOf("replay NAME --since WHEN", "Tell a subscriber again what was written since", `Replay tells a subscriber again what it was told since a moment: a webhook gets the same
+	c := newAskingCommand("replay NAME --since WHEN", "Tell a subscriber again what was written since", `Replay tells a subscriber again what it was told since a moment: a webhook gets the same
 events with the same ids, and code runs once more for each. The record of writes goes
 back for a day at least, and for a week at most.`, takes(1, 1), func(c *cobra.Command, ask events.Querier, args []string) error {
 		from, err := parseSince(since, time.Now())

@@ -28,6 +28,7 @@ type frame struct {
 	TakesPassword bool // whether there is a sign-in with a password
 	HasMails      bool // whether there is a page of mails
 	HasEvents     bool // whether there is a page of events
+	HasJobs       bool // whether there is a page of jobs
 	HasRows       bool // whether there are pages of rows
 }
 
@@ -74,6 +75,7 @@ func (s *Pages) frame(number int64, m *release.Manifest, place string, depth int
 		TakesPassword: s.Config.PasswordEnabled,
 		HasMails:      s.Config.Mode == config.Development,
 		HasEvents:     s.Config.Mode == config.Development && m != nil && len(m.Subscribers) > 0,
+		HasJobs:       s.Config.Mode == config.Development && m != nil && len(m.Jobs) > 0,
 		HasRows:       s.hasRows(),
 	}
 	if m == nil {
@@ -298,6 +300,9 @@ func (s *Pages) index(c *fiber.Ctx) error {
 	}
 	if f.HasEvents {
 		list = append(list, found{Kind: "page", Name: "Events", Path: "events"})
+	}
+	if f.HasJobs {
+		list = append(list, found{Kind: "page", Name: "Jobs", Path: "jobs"})
 	}
 	for _, api := range f.APIs {
 		list = append(list, found{Kind: "reference", Name: api.Name, Path: "docs?api=" + api.Path, About: "the reference of the API"})

@@ -95,7 +95,7 @@ func New(o Options) *Pages {
 
 func readPages() map[string]*template.Template {
 	pages := map[string]*template.Template{}
-	for _, name := range []string{"application", "access", "model", "action", "rows", "reference", "mail", "events", "problem"} {
+	for _, name := range []string{"application", "access", "model", "action", "rows", "reference", "mail", "events", "jobs", "problem"} {
 		file := name + ".html"
 		pages[name] = template.Must(template.New(file).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, file, "frame.html"))
 	}
@@ -152,6 +152,7 @@ func (s *Pages) Routes(app *fiber.App) {
 	if s.Config.Mode == config.Development {
 		app.All(mailPath, s.Policy.ForOwnOrigin("mails", s.Policy.Page(s.orProblem(s.mailPage))))
 		app.All(eventsPath, s.Policy.ForOwnOrigin("events", s.Policy.Page(s.orProblem(s.eventsPage))))
+		app.All(jobsPath, s.Policy.ForOwnOrigin("jobs", s.Policy.Page(s.orProblem(s.jobsPage))))
 	}
 	s.dataRoutes(app)
 	app.All("/docs", page(s.orProblem(s.referencePage)))

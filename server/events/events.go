@@ -75,6 +75,8 @@ type Events struct {
 	reading map[string]bool // subscribers that this server reads for
 	read    *prometheus.CounterVec
 	sent    *prometheus.CounterVec
+	runs    *prometheus.CounterVec
+	waiting *prometheus.GaugeVec // runs
 	gauges  []gauge
 	failed  map[string]bool // subscribers whose reading failed last
 
@@ -82,7 +84,7 @@ type Events struct {
 	sending  sync.WaitGroup      // the readers of webhooks
 }
 
-// The outcomes of an attempt to send an event.
+// The outcomes of an attempt to send an event, or to run a job.
 const (
 	succeeded = "succeeded"
 	repeated  = "failed"
@@ -98,9 +100,15 @@ func New(o Options) *Events {
 		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sternpost_deliveries_total", Help: "Attempts of this server to send an event to a webhook, by what became of them.",
 		}, []string{"subscriber", "outcome"}),
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sternpost_job_attempts_total", Help: "Attempts of this server to run a job, by what became of them.",
+		}, []string{"job", "outcome"}),
+		waiting: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "sternpost_job_runs", Help: "Runs of a job that wait, run, have failed or were cancelled.",
+		}, []string{"job", "state"}),
 		gauges: newGauges(o.Registry), webhooks: map[string]*webhook{},
 	}
-	o.Registry.MustRegister(e.read, e.sent)
+	o.Registry.MustRegister(e.read, e.sent, e.runs, e.waiting)
 	for _, s := range o.Webhooks {
 		e.webhooks[s.Name] = newWebhook(s)
 		for _, outcome := range []string{succeeded, repeated, givenUp} {
@@ -136,17 +144,19 @@ func (e *Events) Run(ctx context.Context) {
 	var tended, measured time.Time
 	for ctx.Err() == nil {
 		wait := idleInterval
-		if _, m := e.Release(); m != nil && len(m.Subscribers) > 0 && e.IsServed() {
-			wait = pollInterval
-			if err := e.look(ctx, m); err != nil {
-				e.note(ctx, "", err)
-				wait = idleInterval
+		if _, m := e.Release(); m != nil && len(m.Subscribers)+len(m.Jobs) > 0 && e.IsServed() {
+			if len(m.Subscribers) > 0 {
+				wait = pollInterval
+				if err := e.look(ctx, m); err != nil {
+					e.note(ctx, "", err)
+					wait = idleInterval
+				}
 			}
 			if time.Since(measured) > measureInterval {
 				measured = time.Now()
 				e.note(ctx, "", e.measure())
 			}
-			if time.Since(tended) > tendInterval {
+			if len(m.Subscribers) > 0 && time.Since(tended) > tendInterval {
 				tended = time.Now()
 				e.note(ctx, "", e.tend(ctx))
 			}
@@ -309,7 +319,14 @@ func (e *Events) note(ctx context.Context, name string, err error) {
 	e.failed[name] = err != nil
 	e.mutex.Unlock()
 	if err != nil && !wasFailed && ctx.Err() == nil {
-		e.Log.Warn("cannot read events", "subscriber", name, "error", err)
+		switch name {
+		case schedules:
+			e.Log.Warn("cannot queue runs by schedule", "error", err)
+		case "":
+			e.Log.Warn("cannot look after events and runs", "error", err)
+		default:
+			e.Log.Warn("cannot read events", "subscriber", name, "error", err)
+		}
 	}
 }
 

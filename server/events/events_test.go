@@ -3,6 +3,7 @@ package events
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -35,5 +36,22 @@ func TestStayingAwayIsLogged(t *testing.T) {
 	}
 	if len(db.counts) > 0 || strings.Count(log.String(), "level=ERROR") != 1 || !strings.Contains(log.String(), "subscriber=watch events=1007") {
 		t.Errorf("left %v, and logged\n%s", db.counts, &log)
+	}
+}
+
+// TestFailuresAreLogged says what could not be done, once while it fails again and again.
+func TestFailuresAreLogged(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	e := New(Options{Registry: prometheus.NewRegistry(), Log: slog.New(slog.NewTextHandler(&log, nil))})
+	for range 2 {
+		for _, name := range []string{schedules, "", "watch"} {
+			e.note(t.Context(), name, errors.New("no connection"))
+		}
+	}
+	for _, want := range []string{`msg="cannot queue runs by schedule" error=`, `msg="cannot look after events and runs" error=`, `msg="cannot read events" subscriber=watch error=`} {
+		if strings.Count(log.String(), want) != 1 {
+			t.Errorf("the log lacks one %s:\n%s", want, &log)
+		}
 	}
 }

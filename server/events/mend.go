@@ -125,7 +125,8 @@ func newGauges(r prometheus.Registerer) (all []gauge) {
 
 // measure brings the metrics up to date.
 func (e *Events) measure() error {
-	states, err := Querier(e.DB.QueryRow).States()
+	ask := Querier(e.DB.QueryRow)
+	states, err := ask.States()
 	if err != nil {
 		return err
 	}
@@ -134,6 +135,17 @@ func (e *Events) measure() error {
 		for _, s := range states {
 			g.WithLabelValues(s.Name).Set(g.of(s))
 		}
+	}
+	var counts []struct {
+		Job, State string
+		Runs       float64
+	}
+	if err := ask.ask(&counts, "platform.job_counts()"); err != nil {
+		return fmt.Errorf("count the runs: %w", err)
+	}
+	e.waiting.Reset()
+	for _, c := range counts {
+		e.waiting.WithLabelValues(c.Job, c.State).Set(c.Runs)
 	}
 	return nil
 }

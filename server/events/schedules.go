@@ -2,7 +2,6 @@ package events
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,6 +10,9 @@ import (
 
 // scheduleInterval is how often a server looks for slots that have come.
 const scheduleInterval = time.Second
+
+// schedules is what note calls the schedules among the names of subscribers, which are lower camel.
+const schedules = "the schedules"
 
 // Schedule queues the runs of jobs by their schedules until the context ends, and calls queued for each.
 func (e *Events) Schedule(ctx context.Context, queued func()) {
@@ -24,7 +26,7 @@ func (e *Events) Schedule(ctx context.Context, queued func()) {
 				continue
 			}
 			n, err := e.QueueDue(now)
-			e.note(ctx, "schedules", err)
+			e.note(ctx, schedules, err)
 			for range n {
 				queued()
 			}
@@ -35,16 +37,9 @@ func (e *Events) Schedule(ctx context.Context, queued func()) {
 // QueueDue queues a run for each schedule of which a slot has come by now, unless another server has, and tells how many
 // it has queued. Of several slots that were missed, the latest counts.
 func (e *Events) QueueDue(now time.Time) (n int, err error) {
-	var text string
-	if err := e.DB.QueryRow(`select platform.schedules()::text`, nil, &text); err != nil {
-		return 0, fmt.Errorf("read the schedules: %w", err)
-	}
-	var all []struct {
-		Job, Text, TimeZone string
-		Slot                time.Time
-	}
-	if err := json.Unmarshal([]byte(text), &all); err != nil {
-		return 0, fmt.Errorf("read the schedules: %w", err)
+	all, err := Querier(e.DB.QueryRow).Schedules()
+	if err != nil {
+		return 0, err
 	}
 	for _, row := range all {
 		s, err := schedule.Parse(row.Text, row.TimeZone)

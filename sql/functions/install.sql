@@ -158,6 +158,7 @@
 {{ template "job_list.sql" . }}
 {{ template "job_retry.sql" . }}
 {{ template "job_cancel.sql" . }}
+{{ template "job_counts.sql" . }}
 
 {{ template "event.sql" . }}
 {{ template "event_told.sql" . }}

@@ -1,9 +1,9 @@
 -- Gives up a run that waits or runs, and tells whether it did. One that runs ends at once if the owner may cancel the
--- statements of servers; else its effects are undone when it ends. Not granted to any role: the owner calls it.
+-- statements of servers; else its effects are undone when it ends.
 create or replace function platform.job_cancel(run text) returns boolean
 language plpgsql
 volatile
-security invoker
+security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -32,3 +32,4 @@ end;
 $$;
 
 comment on function platform.job_cancel(text) is 'Gives up a run that waits or runs.';
+grant execute on function platform.job_cancel(text) to sternpost_server;

@@ -1,9 +1,8 @@
--- Lets a run that failed, or was cancelled, run again, and tells whether it was such a run. Not granted to any role: the
--- owner calls it.
+-- Lets a run that failed, or was cancelled, run again, and tells whether it was such a run.
 create or replace function platform.job_retry(run text) returns boolean
 language sql
 volatile
-security invoker
+security definer
 set search_path = pg_catalog, pg_temp
 as $$
   with retried as (
@@ -24,3 +23,4 @@ as $$
 $$;
 
 comment on function platform.job_retry(text) is 'Lets a run that failed run again.';
+grant execute on function platform.job_retry(text) to sternpost_server;

@@ -30,4 +30,4 @@ end;
 $$;
 
 comment on function platform.job_start(text, jsonb) is 'Queues a run of a job, and answers its id.';
-grant execute on function platform.job_start(text, jsonb) to sternpost_code;
+grant execute on function platform.job_start(text, jsonb) to sternpost_code, sternpost_server;
