@@ -97,8 +97,8 @@ type AccountStore interface {
 	// Sessions returns the sign-ins of a caller, as JSON.
 	Sessions(ctx context.Context, caller Identity) (json.RawMessage, error)
 
-	// EndSession ends a sign-in of a caller, or for nil all but the caller's own.
-	EndSession(ctx context.Context, caller Identity, session *string) (Changed, error)
+	// EndSession ends a sign-in of a caller, or for nil all but the caller's own. For others it fails as a FactorStore does.
+	EndSession(ctx context.Context, caller Identity, session *string) (isDone bool, err error)
 }
 
 // Mailed is a token on its way to an e-mail address.
@@ -191,14 +191,6 @@ var ErrMachine = errors.New("the key of a machine has no session")
 
 // ErrUnknownSession refuses the name of a sign-in that the caller does not have.
 var ErrUnknownSession = errors.New("the caller has no such session")
-
-// StaleError refuses a change that needs a credential shown within the last minutes.
-type StaleError struct {
-	Needs string // secondFactor or recentSignIn
-}
-
-// Error says what is missing.
-func (e *StaleError) Error() string { return "the call needs " + e.Needs }
 
 // Client is what is known about a client.
 type Client struct {
@@ -489,10 +481,7 @@ func (a *Accounts) SignOut(ctx context.Context, caller Caller) error {
 		return err
 	}
 	isThere, err := a.store.SignOut(ctx, caller.ID)
-	if err == nil && !isThere {
-		return ErrNoIdentity
-	}
-	return err
+	return unlessDone(isThere, err, ErrNoIdentity)
 }
 
 // Sessions returns the sign-ins of the caller, as JSON.
@@ -509,8 +498,8 @@ func (a *Accounts) EndSession(ctx context.Context, session *string, caller Calle
 	if _, err := a.lookInPerson(ctx, caller); err != nil {
 		return err
 	}
-	changed, err := a.store.EndSession(ctx, caller.Identity, session)
-	return changed.refusal(err, ErrUnknownSession)
+	isDone, err := a.store.EndSession(ctx, caller.Identity, session)
+	return unlessDone(isDone, err, ErrUnknownSession)
 }
 
 // account returns the account of a caller who signs in by password.

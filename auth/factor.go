@@ -3,6 +3,7 @@ package auth
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,7 +19,8 @@ type Secrets interface {
 	Decrypt(stored string) (string, error)
 }
 
-// FactorStore keeps second factors. The rules for a Store apply.
+// FactorStore keeps second factors. The rules for a Store apply, but a change by a caller who has not shown a credential
+// lately fails. isDone is false if there is nothing to change.
 type FactorStore interface {
 	// TryFactor counts an attempt to show a second factor, by the hash of a token from the grant
 	// password, or without one for the sign-in of a caller. The identity is empty if that is over.
@@ -31,35 +33,35 @@ type FactorStore interface {
 	// Now returns the time of its clock.
 	Now(ctx context.Context) (time.Time, error)
 
-	// MayChange tells whether a caller may change the factors.
-	MayChange(ctx context.Context, caller Identity) (Changed, error)
+	// MayChange fails for a caller who may not change factors, and returns the time.
+	MayChange(ctx context.Context, caller Identity) (time.Time, error)
 
 	// Passkey returns the passkey of that id.
 	Passkey(ctx context.Context, id string) (Passkey, error)
 
 	// ConfirmPasskey gives the caller a passkey, unless its challenge was answered before.
-	ConfirmPasskey(ctx context.Context, caller Identity, a Answered) (Changed, error)
+	ConfirmPasskey(ctx context.Context, caller Identity, a Answered) (isDone bool, err error)
 
 	// ProposeTOTP keeps the encrypted secret of an authenticator until it is confirmed.
-	ProposeTOTP(ctx context.Context, caller Identity, secret string) (Changed, error)
+	ProposeTOTP(ctx context.Context, caller Identity, secret string) error
 
 	// ProposedTOTP returns that secret, empty if there is none, and the time.
 	ProposedTOTP(ctx context.Context, identityID string) (secret string, now time.Time, err error)
 
 	// ConfirmTOTP makes it the authenticator of the caller, whose code of a step was right, with new recovery codes.
-	ConfirmTOTP(ctx context.Context, caller Identity, secret string, step int64, recovery [][]byte) (Changed, error)
+	ConfirmTOTP(ctx context.Context, caller Identity, secret string, step int64, recovery [][]byte) (isDone bool, err error)
 
 	// RemoveFactor removes a passkey of the caller or, for nil, the authenticator.
-	RemoveFactor(ctx context.Context, caller Identity, passkey *string) (Changed, error)
+	RemoveFactor(ctx context.Context, caller Identity, passkey *string) (isDone bool, err error)
 
 	// RenewRecovery replaces the recovery codes of the caller.
-	RenewRecovery(ctx context.Context, caller Identity, recovery [][]byte) (Changed, error)
+	RenewRecovery(ctx context.Context, caller Identity, recovery [][]byte) (isDone bool, err error)
 
 	// Shown tells what was shown in a sign-in.
 	Shown(ctx context.Context, identity Identity) (Shown, error)
 
-	// Factors lists the second factors of an identity.
-	Factors(ctx context.Context, identityID string) (Factors, error)
+	// Factors lists the second factors of an identity, as JSON.
+	Factors(ctx context.Context, identityID string) (json.RawMessage, error)
 }
 
 // Tried is an attempt to show a second factor.
@@ -74,41 +76,6 @@ type Factored struct {
 	Step     int64  // at which the code of an authenticator app matched
 	Recovery []byte // the hash of a recovery code, which the store compares
 	Passkey  *Answered
-}
-
-// Factors are the second factors of an identity.
-type Factors struct {
-	Factors       []Factor `json:"factors"`
-	RecoveryCodes int      `json:"recoveryCodes"` // that are left
-}
-
-// Factor is one of them.
-type Factor struct {
-	Kind      string  `json:"kind"`
-	ID        *string `json:"id"` // of a passkey, as its name
-	Name      *string `json:"name"`
-	CreatedAt string  `json:"createdAt"`
-	UsedAt    *string `json:"usedAt"`
-}
-
-// Changed is the result of a change for which the caller must have shown a credential lately.
-type Changed string
-
-// The results. Any other one is what the caller must show first.
-const (
-	ChangedOK      Changed = "ok"
-	ChangedMissing Changed = "missing" // there is nothing to change
-)
-
-// refusal returns the refusal for a result, or the failure of the store; nil for success.
-func (c Changed) refusal(err, missing error) error {
-	switch {
-	case err != nil || c == ChangedOK:
-		return err
-	case c == ChangedMissing:
-		return missing
-	}
-	return &StaleError{Needs: string(c)}
 }
 
 // passkeyGrant is the name of the grant for a passkey without a password.
@@ -251,8 +218,8 @@ func (a *Accounts) StartAuthenticator(ctx context.Context, caller Caller) (addre
 		return "", err
 	}
 	secret := newTOTPSecret()
-	changed, err := a.store.ProposeTOTP(ctx, caller.Identity, a.options.Secrets.Encrypt(secret))
-	return totpURL(a.options.Name, account.label(caller), secret), changed.refusal(err, nil)
+	err = a.store.ProposeTOTP(ctx, caller.Identity, a.options.Secrets.Encrypt(secret))
+	return totpURL(a.options.Name, account.label(caller), secret), err
 }
 
 // ConfirmAuthenticator makes the new authenticator app the one of the caller, who shows a code of it. It returns new
@@ -273,8 +240,8 @@ func (a *Accounts) ConfirmAuthenticator(ctx context.Context, code string, caller
 		return nil, errCode
 	}
 	codes, hashes := newRecoveryCodes()
-	changed, err := a.store.ConfirmTOTP(ctx, caller.Identity, secret, step, hashes)
-	return codes, changed.refusal(err, errCode)
+	isDone, err := a.store.ConfirmTOTP(ctx, caller.Identity, secret, step, hashes)
+	return codes, unlessDone(isDone, err, errCode)
 }
 
 // RemoveFactor removes a passkey of the caller or, for nil, the authenticator app.
@@ -282,8 +249,8 @@ func (a *Accounts) RemoveFactor(ctx context.Context, passkey *string, caller Cal
 	if _, err := a.lookInPerson(ctx, caller); err != nil {
 		return err
 	}
-	changed, err := a.store.RemoveFactor(ctx, caller.Identity, passkey)
-	return changed.refusal(err, ErrNoFactor)
+	isDone, err := a.store.RemoveFactor(ctx, caller.Identity, passkey)
+	return unlessDone(isDone, err, ErrNoFactor)
 }
 
 // RenewRecoveryCodes gives the caller new recovery codes; the others are void.
@@ -292,14 +259,22 @@ func (a *Accounts) RenewRecoveryCodes(ctx context.Context, caller Caller) (codes
 		return nil, err
 	}
 	codes, hashes := newRecoveryCodes()
-	changed, err := a.store.RenewRecovery(ctx, caller.Identity, hashes)
-	return codes, changed.refusal(err, ErrNoFactor)
+	isDone, err := a.store.RenewRecovery(ctx, caller.Identity, hashes)
+	return codes, unlessDone(isDone, err, ErrNoFactor)
 }
 
-// Factors lists the second factors of the caller.
-func (a *Accounts) Factors(ctx context.Context, caller Caller) (Factors, error) {
+// unlessDone returns why a change was not done; missing if there was nothing to change.
+func unlessDone(isDone bool, err, missing error) error {
+	if err == nil && !isDone {
+		return missing
+	}
+	return err
+}
+
+// Factors lists the second factors of the caller, as JSON.
+func (a *Accounts) Factors(ctx context.Context, caller Caller) (json.RawMessage, error) {
 	if _, err := a.look(ctx, caller); err != nil {
-		return Factors{}, err
+		return nil, err
 	}
 	return a.store.Factors(ctx, caller.ID)
 }

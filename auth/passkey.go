@@ -159,24 +159,25 @@ func (a *Accounts) StartPasskey(ctx context.Context, caller Caller) (json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	changed, err := a.store.MayChange(ctx, caller.Identity)
-	if err := changed.refusal(err, nil); err != nil {
-		return nil, err
-	}
-	known, err := a.store.Factors(ctx, caller.ID)
+	now, err := a.store.MayChange(ctx, caller.Identity)
 	if err != nil {
 		return nil, err
 	}
-	now, err := a.store.Now(ctx)
+	list, err := a.store.Factors(ctx, caller.ID)
 	if err != nil {
 		return nil, err
+	}
+	var known struct {
+		Factors []struct{ ID protocol.URLEncodedBase64 }
+	}
+	if err := json.Unmarshal(list, &known); err != nil {
+		return nil, fmt.Errorf("read the factors of an identity: %w", err)
 	}
 	asked, _, err := a.passkeys.party.BeginRegistration(owner{id: caller.ID, name: account.label(caller)}, func(o *protocol.PublicKeyCredentialCreationOptions) error {
 		o.Challenge = a.passkeys.challenge(caller.ID, now)
 		for _, f := range known.Factors {
-			var id protocol.URLEncodedBase64
-			if f.ID != nil && id.UnmarshalJSON([]byte(`"`+*f.ID+`"`)) == nil {
-				o.CredentialExcludeList = append(o.CredentialExcludeList, protocol.CredentialDescriptor{Type: protocol.PublicKeyCredentialType, CredentialID: id})
+			if f.ID != nil {
+				o.CredentialExcludeList = append(o.CredentialExcludeList, protocol.CredentialDescriptor{Type: protocol.PublicKeyCredentialType, CredentialID: f.ID})
 			}
 		}
 		return nil
@@ -208,6 +209,6 @@ func (a *Accounts) ConfirmPasskey(ctx context.Context, credential, name string, 
 	}
 	answered.Passkey = Passkey{ID: parsed.ID, Name: cmp.Or(name, "Passkey"), PublicKey: made.PublicKey, IsShared: made.Flags.BackupEligible}
 	answered.Counter = int64(made.Authenticator.SignCount)
-	changed, err := a.store.ConfirmPasskey(ctx, caller.Identity, answered)
-	return changed.refusal(err, errCredential)
+	isDone, err := a.store.ConfirmPasskey(ctx, caller.Identity, answered)
+	return unlessDone(isDone, err, errCredential)
 }

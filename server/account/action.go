@@ -350,7 +350,6 @@ func Refuse(err error) error {
 	var conflict *auth.ConflictError
 	var gone *auth.Refusal
 	var refused *auth.Error
-	var stale *auth.StaleError
 	switch {
 	case err == nil:
 		return nil
@@ -368,8 +367,6 @@ func Refuse(err error) error {
 		return &refusal.PermissionDenied
 	case errors.Is(err, auth.ErrUnknownSession):
 		return &refusal.RecordNotFound
-	case errors.As(err, &stale):
-		return refusal.SecondFactor.Needing(stale.Needs)
 	case errors.As(err, &refused):
 		return refusal.OfAuth(refused)
 	}

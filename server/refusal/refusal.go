@@ -130,13 +130,6 @@ func (r *Refusal) Listing(entries ...problem.Problem) *Refusal {
 	return &c
 }
 
-// Needing returns a copy of the refusal that says what a client has to show first.
-func (r *Refusal) Needing(what string) *Refusal {
-	c := *r
-	c.needs = what
-	return &c
-}
-
 // NotAllowed refuses a method and names the allowed ones.
 func NotAllowed(methods string) *Refusal {
 	c := MethodNotAllowed
@@ -292,13 +285,16 @@ func Cut(s string, characters int) string {
 }
 
 // OfStore returns the refusal for an error that may come from the database. The store's
-// functions do not raise refusals: every error they raise is a failure.
+// functions raise one refusal, of a caller who must show a credential again. Every other error is a failure.
 func OfStore(err error) *Refusal {
 	var known *Refusal
 	if errors.As(err, &known) {
 		return known
 	}
 	code := SQLState(err)
+	if raised := new(pgconn.PgError); code == "SP405" && errors.As(err, &raised) {
+		return refuseAsRaised(raised, &release.Action{})
+	}
 	if r := databaseRefusals[code]; r != nil && !strings.HasPrefix(code, "SP") {
 		return r.With(err)
 	}

@@ -110,7 +110,7 @@ func (s *passwordStore) Sessions(_ context.Context, caller auth.Identity) (json.
 }
 
 // EndSession ends sign-ins.
-func (s *passwordStore) EndSession(_ context.Context, caller auth.Identity, session *string) (auth.Changed, error) {
+func (s *passwordStore) EndSession(_ context.Context, caller auth.Identity, session *string) (bool, error) {
 	return s.change(`select platform.auth_end_session($1, $2, $3)`, caller.ID, caller.Token, session)
 }
 

@@ -3,7 +3,6 @@ package signin
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
@@ -38,8 +37,8 @@ func (s *passwordStore) AcceptFactor(_ context.Context, identityID string, pendi
 }
 
 // ProposeTOTP keeps a secret.
-func (s *passwordStore) ProposeTOTP(_ context.Context, caller auth.Identity, secret string) (auth.Changed, error) {
-	return s.change(`select platform.auth_totp_propose($1, $2, $3)`, caller.ID, caller.Token, secret)
+func (s *passwordStore) ProposeTOTP(_ context.Context, caller auth.Identity, secret string) error {
+	return s.db.QueryRow(`select platform.auth_totp_propose($1, $2, $3)::text`, []any{caller.ID, caller.Token, secret}, new(*string))
 }
 
 // ProposedTOTP looks it up.
@@ -51,7 +50,7 @@ func (s *passwordStore) ProposedTOTP(_ context.Context, identityID string) (stri
 }
 
 // ConfirmTOTP makes it the authenticator.
-func (s *passwordStore) ConfirmTOTP(_ context.Context, caller auth.Identity, secret string, step int64, recovery [][]byte) (auth.Changed, error) {
+func (s *passwordStore) ConfirmTOTP(_ context.Context, caller auth.Identity, secret string, step int64, recovery [][]byte) (bool, error) {
 	return s.change(`select platform.auth_totp_confirm($1, $2, $3, $4, $5)`, caller.ID, caller.Token, secret, step, recovery)
 }
 
@@ -61,9 +60,10 @@ func (s *passwordStore) Now(context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// MayChange tells whether a caller may change factors.
-func (s *passwordStore) MayChange(_ context.Context, caller auth.Identity) (auth.Changed, error) {
-	return s.change(`select coalesce(platform.auth_needs($1, $2), 'ok')`, caller.ID, caller.Token)
+// MayChange returns the time to a caller who may change factors.
+func (s *passwordStore) MayChange(_ context.Context, caller auth.Identity) (now time.Time, err error) {
+	err = s.db.QueryRow(`select now() from platform.auth_require($1, $2)`, []any{caller.ID, caller.Token}, &now)
+	return now, err
 }
 
 // Passkey looks a passkey up.
@@ -77,18 +77,18 @@ func (s *passwordStore) Passkey(_ context.Context, id string) (auth.Passkey, err
 }
 
 // ConfirmPasskey keeps a passkey.
-func (s *passwordStore) ConfirmPasskey(_ context.Context, caller auth.Identity, a auth.Answered) (auth.Changed, error) {
+func (s *passwordStore) ConfirmPasskey(_ context.Context, caller auth.Identity, a auth.Answered) (bool, error) {
 	return s.change(`select platform.auth_passkey_confirm($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		caller.ID, caller.Token, a.Passkey.ID, a.Passkey.Name, a.Passkey.PublicKey, a.Passkey.IsShared, a.Counter, a.Hash, a.Ends)
 }
 
 // RemoveFactor removes a passkey, or the authenticator.
-func (s *passwordStore) RemoveFactor(_ context.Context, caller auth.Identity, passkey *string) (auth.Changed, error) {
+func (s *passwordStore) RemoveFactor(_ context.Context, caller auth.Identity, passkey *string) (bool, error) {
 	return s.change(`select platform.auth_factor_remove($1, $2, $3)`, caller.ID, caller.Token, passkey)
 }
 
 // RenewRecovery replaces recovery codes.
-func (s *passwordStore) RenewRecovery(_ context.Context, caller auth.Identity, recovery [][]byte) (auth.Changed, error) {
+func (s *passwordStore) RenewRecovery(_ context.Context, caller auth.Identity, recovery [][]byte) (bool, error) {
 	return s.change(`select platform.auth_recovery_renew($1, $2, $3)`, caller.ID, caller.Token, recovery)
 }
 
@@ -104,20 +104,14 @@ func (s *passwordStore) Shown(_ context.Context, identity auth.Identity) (shown 
 }
 
 // Factors lists them.
-func (s *passwordStore) Factors(_ context.Context, identityID string) (factors auth.Factors, err error) {
-	var text string
-	if err := s.db.QueryRow(`select platform.auth_factor_list($1)`, []any{identityID}, &text); err != nil {
-		return factors, err
-	}
-	if err := json.Unmarshal([]byte(text), &factors); err != nil {
-		return factors, fmt.Errorf("read the factors of an identity: %w", err)
-	}
-	return factors, nil
+func (s *passwordStore) Factors(_ context.Context, identityID string) (json.RawMessage, error) {
+	var factors string
+	err := s.db.QueryRow(`select platform.auth_factor_list($1)`, []any{identityID}, &factors)
+	return json.RawMessage(factors), err
 }
 
-// change calls a function that says what became of a change.
-func (s *passwordStore) change(statement string, arguments ...any) (auth.Changed, error) {
-	var changed string
-	err := s.db.QueryRow(statement, arguments, &changed)
-	return auth.Changed(changed), err
+// change calls a function that tells whether there was something to change.
+func (s *passwordStore) change(statement string, arguments ...any) (isDone bool, err error) {
+	err = s.db.QueryRow(statement, arguments, &isDone)
+	return isDone, err
 }

@@ -1,11 +1,7 @@
 -- Ends a sign-in of the caller, or all but the caller's own if session is null. For others than the own one, a credential
--- must have been shown within the last five minutes: somebody who has stolen a session must not keep its owner out.
---
---   ok        it has ended
---   missing   the caller has no such sign-in
---
--- Otherwise it returns what the caller must show first, as platform.auth_needs does.
-create or replace function platform.auth_end_session(identity_id text, token text, session text) returns text
+-- must have been shown within the last five minutes: somebody who has stolen a session must not keep its owner out. False
+-- if the caller has no such sign-in.
+create or replace function platform.auth_end_session(identity_id text, token text, session text) returns boolean
 language plpgsql
 volatile
 security definer
@@ -13,13 +9,9 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_own constant text := split_part(token, ' ', 2);
-  v_needs text;
 begin
   if session is distinct from v_own then
-    v_needs := platform.auth_needs(identity_id, token);
-    if v_needs is not null then
-      return v_needs;
-    end if;
+    perform platform.auth_require(identity_id, token);
   end if;
 
   if session is null then
@@ -32,7 +24,7 @@ begin
           and platform.session_name(auth_family.key) = v_own
       )
     );
-    return 'ok';
+    return true;
   end if;
 
   update platform.auth_family
@@ -41,7 +33,7 @@ begin
     and auth_family.revoked_at is null
     and auth_family.ends_at > now()
     and platform.session_name(auth_family.key) = session;
-  return case when found then 'ok' else 'missing' end;
+  return found;
 end;
 $$;
 

@@ -1,17 +1,13 @@
 -- Removes a passkey of the caller, or for null the authenticator app, and with the last second factor the recovery codes.
--- It returns ok, what the caller must show first, as platform.auth_needs does, or missing if there is none.
-create or replace function platform.auth_factor_remove(identity_id text, token text, passkey text) returns text
+-- False if there is none.
+create or replace function platform.auth_factor_remove(identity_id text, token text, passkey text) returns boolean
 language plpgsql
 volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_needs constant text := platform.auth_needs(identity_id, token);
 begin
-  if v_needs is not null then
-    return v_needs;
-  end if;
+  perform platform.auth_require(identity_id, token);
 
   if passkey is not null then
     delete from platform.auth_passkey
@@ -23,13 +19,13 @@ begin
       and auth_totp.secret is not null;
   end if;
   if not found then
-    return 'missing';
+    return false;
   end if;
 
   if platform.auth_factors(identity_id) = '{}' then
     perform platform.auth_recovery_set(identity_id, '{}');
   end if;
-  return 'ok';
+  return true;
 end;
 $$;
 

@@ -1,22 +1,17 @@
--- Gives the caller new recovery codes, by their SHA-256; the others are void. It returns ok, what the caller must show
--- first, as platform.auth_needs does, or missing if it has no second factor.
-create or replace function platform.auth_recovery_renew(identity_id text, token text, recovery bytea[]) returns text
+-- Gives the caller new recovery codes, by their SHA-256; the others are void. False if there is no second factor.
+create or replace function platform.auth_recovery_renew(identity_id text, token text, recovery bytea[]) returns boolean
 language plpgsql
 volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_needs constant text := platform.auth_needs(identity_id, token);
 begin
-  if v_needs is not null then
-    return v_needs;
-  end if;
+  perform platform.auth_require(identity_id, token);
   if platform.auth_factors(identity_id) = '{}' then
-    return 'missing';
+    return false;
   end if;
   perform platform.auth_recovery_set(identity_id, recovery);
-  return 'ok';
+  return true;
 end;
 $$;
 

@@ -1,24 +1,19 @@
 -- Makes a proposed authenticator the one of its identity, after a code of it was right at step. It gives the identity new
--- recovery codes, by their SHA-256, and raises the sign-in of the caller. It returns ok, what the caller must show first,
--- as platform.auth_needs does, or missing if another secret was proposed meanwhile.
+-- recovery codes, by their SHA-256, and raises the sign-in of the caller. False if another secret was proposed meanwhile.
 create or replace function platform.auth_totp_confirm(
   identity_id text,
   token text,
   secret text,
   step bigint,
   recovery bytea[]
-) returns text
+) returns boolean
 language plpgsql
 volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_needs constant text := platform.auth_needs(identity_id, token);
 begin
-  if v_needs is not null then
-    return v_needs;
-  end if;
+  perform platform.auth_require(identity_id, token);
 
   update platform.auth_totp
   set
@@ -31,12 +26,12 @@ begin
   where auth_totp.identity_id = auth_totp_confirm.identity_id
     and auth_totp.proposed = auth_totp_confirm.secret;
   if not found then
-    return 'missing';
+    return false;
   end if;
 
   perform platform.auth_recovery_set(identity_id, recovery);
   perform platform.auth_raise(identity_id, split_part(token, ' ', 2), true);
-  return 'ok';
+  return true;
 end;
 $$;
 

@@ -1,22 +1,17 @@
 -- Keeps the secret of a new authenticator until a code of it is right, for ten minutes. The present one stays until then.
--- It returns ok, or what the caller must show first, as platform.auth_needs does.
-create or replace function platform.auth_totp_propose(identity_id text, token text, secret text) returns text
+create or replace function platform.auth_totp_propose(identity_id text, token text, secret text) returns void
 language plpgsql
 volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  v_needs constant text := platform.auth_needs(identity_id, token);
 begin
-  if v_needs is null then
-    insert into platform.auth_totp (identity_id, proposed, proposed_at)
-    values (auth_totp_propose.identity_id, auth_totp_propose.secret, now())
-    on conflict on constraint auth_totp_pkey do update set
-      proposed = excluded.proposed,
-      proposed_at = excluded.proposed_at;
-  end if;
-  return coalesce(v_needs, 'ok');
+  perform platform.auth_require(identity_id, token);
+  insert into platform.auth_totp (identity_id, proposed, proposed_at)
+  values (auth_totp_propose.identity_id, auth_totp_propose.secret, now())
+  on conflict on constraint auth_totp_pkey do update set
+    proposed = excluded.proposed,
+    proposed_at = excluded.proposed_at;
 end;
 $$;
 

@@ -120,7 +120,7 @@
 {{ template "auth_fail.sql" . }}
 {{ template "auth_factors.sql" . }}
 {{ template "auth_shown.sql" . }}
-{{ template "auth_needs.sql" . }}
+{{ template "auth_require.sql" . }}
 {{ template "auth_raise.sql" . }}
 {{ template "auth_start.sql" . }}
 {{ template "auth_remember.sql" . }}
