@@ -10,87 +10,33 @@ as $$
 declare
   v_most_families integer := greatest(most / 10, 1); -- each brings its tokens along
   v_is_more boolean := false;
+  v_table text;
+  v_key text;
+  v_condition text;
   v_count integer;
   v_first bigint;
 begin
-  delete from platform.auth_failure
-  where auth_failure.id in (
-    select old.id
-    from platform.auth_failure as old
-    where old.failed_at < now() - span
-    limit most
-    for update skip locked
-  );
-  get diagnostics v_count = row_count;
-  v_is_more := v_is_more or v_count = most;
-
-  delete from platform.auth_try
-  where auth_try.id in (
-    select old.id
-    from platform.auth_try as old
-    where old.tried_at < now() - span
-    limit most
-    for update skip locked
-  );
-  get diagnostics v_count = row_count;
-  v_is_more := v_is_more or v_count = most;
-
-  delete from platform.auth_return
-  where auth_return.hash in (
-    select old.hash
-    from platform.auth_return as old
-    where old.ends_at < now()
-    limit most
-    for update skip locked
-  );
-  get diagnostics v_count = row_count;
-  v_is_more := v_is_more or v_count = most;
-
-  delete from platform.auth_known_address
-  where auth_known_address.hash in (
-    select old.hash
-    from platform.auth_known_address as old
-    where old.signed_in_at < now() - interval '30 days'
-    limit most
-    for update skip locked
-  );
-  get diagnostics v_count = row_count;
-  v_is_more := v_is_more or v_count = most;
-
-  delete from platform.auth_proof
-  where auth_proof.hash in (
-    select old.hash
-    from platform.auth_proof as old
-    where old.ends_at < now()
-    limit most
-    for update skip locked
-  );
-  get diagnostics v_count = row_count;
-  v_is_more := v_is_more or v_count = most;
-
-  delete from platform.auth_pending
-  where auth_pending.hash in (
-    select old.hash
-    from platform.auth_pending as old
-    where old.ends_at < now()
-    limit most
-    for update skip locked
-  );
-  get diagnostics v_count = row_count;
-  v_is_more := v_is_more or v_count = most;
-
   -- A code that has begun a family goes with it.
-  delete from platform.auth_code
-  where auth_code.hash in (
-    select old.hash
-    from platform.auth_code as old
-    where old.family_id is null
-      and old.expires_at < now() - interval '1 hour'
-    limit most
-    for update skip locked
-  );
-  get diagnostics v_count = row_count;
-  v_is_more := v_is_more or v_count = most;
+  for v_table, v_key, v_condition in
+    values
+      ('auth_failure', 'id', 'failed_at < now() - $1'),
+      ('auth_try', 'id', 'tried_at < now() - $1'),
+      ('auth_return', 'hash', 'ends_at < now()'),
+      ('auth_known_address', 'hash', $condition$signed_in_at < now() - interval '30 days'$condition$),
+      ('auth_proof', 'hash', 'ends_at < now()'),
+      ('auth_pending', 'hash', 'ends_at < now()'),
+      ('auth_code', 'hash', $condition$family_id is null and expires_at < now() - interval '1 hour'$condition$)
+  loop
+    execute format(
+      'delete from platform.%1$I where %2$I in (select %2$I from platform.%1$I where %3$s limit $2 for update skip locked)',
+      v_table,
+      v_key,
+      v_condition
+    )
+    using span, most;
+    get diagnostics v_count = row_count;
+    v_is_more := v_is_more or v_count = most;
+  end loop;
 
   -- Revoked families are kept for a day, so that a theft can be investigated.
   delete from platform.auth_family
