@@ -1,7 +1,10 @@
 package integration
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"mime/quotedprintable"
 	"slices"
 	"strings"
 	"sync"
@@ -73,11 +76,18 @@ $$;`,
 func serveMails(t *testing.T, env ...string) (db *pgtest.DB, a, b *app, mails *mailserver.Server) {
 	t.Helper()
 	mails = mailserver.New(t, false, false)
-	env = append(env, "STERNPOST_MAIL_FROM=Clinic <noreply@clinic.example>", "STERNPOST_MAIL_SMTP_TLS=off",
-		"STERNPOST_MAIL_SMTP_HOST="+mails.Host, fmt.Sprintf("STERNPOST_MAIL_SMTP_PORT=%d", mails.Port))
+	env = append(env, mailEnvironment(mails)...)
 	dir := writeProject(t, mailing)
 	db = installApp(t, dir)
 	return db, serveWith(t, db, dir, db.ServerURL(), serving{env: env}), serveWith(t, db, dir, db.ServerURL(), serving{env: env}), mails
+}
+
+// mailEnvironment has the settings of a server whose mails go to a mail server.
+func mailEnvironment(mails *mailserver.Server) []string {
+	return []string{
+		"STERNPOST_MAIL_FROM=Clinic <noreply@clinic.example>", "STERNPOST_MAIL_SMTP_TLS=off",
+		"STERNPOST_MAIL_SMTP_HOST=" + mails.Host, fmt.Sprintf("STERNPOST_MAIL_SMTP_PORT=%d", mails.Port),
+	}
 }
 
 // awaitTasks waits until no task is left to do.
@@ -102,7 +112,8 @@ func awaitTasks(t *testing.T, db *pgtest.DB) {
 func subjects(mails *mailserver.Server) string {
 	var all []string
 	for _, m := range mails.Taken() {
-		all = append(all, m.To+": "+m.Header.Get("Subject")+": "+strings.TrimSpace(string(m.Body)))
+		text, _ := io.ReadAll(quotedprintable.NewReader(bytes.NewReader(m.Body)))
+		all = append(all, m.To+": "+m.Header.Get("Subject")+": "+strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n")))
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")

@@ -25,7 +25,7 @@ func TestSizeOfAnApplication(t *testing.T) {
 		app  string
 		most int
 	}{
-		{"ledger", 3820}, // lists under rules by values of the caller have functions for their forms, and for the arms of a union
+		{"ledger", 4150}, // a history, a subscriber and a job among them; lists under rules by values of the caller have functions for their forms, and for the arms of a union
 		{"workshop", 2500},
 	} {
 		project, err := sqlgen.ReadProject(filepath.Join("apps", c.app))

@@ -157,14 +157,18 @@ func (v *view) renaming(name *syntax.Ident, to string) *rewriting {
 	b := v.index.declarationOf(name)
 	v.index.keepArms(r, b, to)
 	v.keepRows(r, b, to)
-	if b.action != nil {
+	job, isJob := b.decl.(*syntax.Job)
+	switch {
+	case b.action != nil:
 		r.renameFunction(b.action.Name.Name, to)
+	case isJob && job.Name == name:
+		r.renameFunction(model.Variable(name.Name), model.Variable(to))
 	}
 	v.lookBeside(r, b)
 	return r
 }
 
-// renameFunction gives the function of an action with custom code, its file and its
+// renameFunction gives the function of an action with custom code, or of a job, its file and its
 // references in custom code the new name.
 func (r *rewriting) renameFunction(from, to string) {
 	old, renamed := model.SnakeForm(from), model.SnakeForm(to)

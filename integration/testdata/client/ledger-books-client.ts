@@ -45,6 +45,9 @@ export interface BooksClient extends SignInActions {
   /** The ledger then shows it, and it can be paid. */
   sendInvoice(input: SendInvoiceInput, options?: CallOptions): Promise<Invoice>;
 
+  /** Every version of the invoice: who wrote it, when, and what it was before. */
+  invoiceHistory(input: InvoiceHistoryInput, options?: CallOptions): Promise<InvoiceHistoryResult>;
+
   discardInvoice(input: DiscardInvoiceInput, options?: CallOptions): Promise<string>;
 
   recordPayment(input: RecordPaymentInput, options?: CallOptions): Promise<Payment>;
@@ -95,6 +98,7 @@ export function createClient(options: ClientOptions): BooksClient {
     listInvoices: api.lists("listInvoices"),
     correctInvoice: api.writes("correctInvoice"),
     sendInvoice: api.writes("sendInvoice"),
+    invoiceHistory: api.reads("invoiceHistory"),
     discardInvoice: api.writes("discardInvoice"),
     recordPayment: api.writes("recordPayment"),
     listPayments: api.lists("listPayments"),
@@ -153,6 +157,7 @@ export interface RenameBusinessValues {
 
 export interface AddCustomerInput {
   name: string;
+  /** @format email */
   email?: string | null;
   /** A word that the business gives to its customer. The customer signs in and accepts with it. */
   invitation: string;
@@ -236,6 +241,7 @@ export interface CorrectCustomerWhere {
 
 export interface CorrectCustomerValues {
   name?: string;
+  /** @format email */
   email?: string | null;
 }
 
@@ -523,6 +529,58 @@ export interface SendInvoiceWhere {
 }
 
 export type SendInvoiceValues = { [name: string]: never };
+
+export interface InvoiceHistoryInput {
+  id: string;
+  first?: number;
+  after?: string;
+}
+
+export interface InvoiceHistoryResult {
+  results: {
+    /** @format date-time */
+    at: string;
+    kind: "create" | "update" | "delete";
+    identityId: string | null;
+    action: string | null;
+    requestId: string | null;
+    /** The fields that changed. */
+    fields: string[];
+    before: InvoiceHistoryRow | null;
+    after: InvoiceHistoryRow | null;
+  }[];
+  pageInfo: PageInfo;
+}
+
+export interface InvoiceHistoryRow {
+  id: string | null;
+  businessId: string | null;
+  customerId: string | null;
+  /** Counted over the invoices of all businesses. */
+  number: string | null;
+  isCreditNote: boolean | null;
+  state: InvoiceState | null;
+  /** @format date */
+  issuedOn: string | null;
+  /** @format date */
+  dueOn: string | null;
+  /** @format markdown */
+  note: string | null;
+  /**
+   * The sum of the lines.
+   * @format decimal
+   */
+  total: number | null;
+  /**
+   * Without refunds.
+   * @format decimal
+   */
+  paid: number | null;
+  /** @format date-time */
+  createdAt: string | null;
+  /** @format date-time */
+  updatedAt: string | null;
+}
 
 export interface DiscardInvoiceInput {
   id: string;
