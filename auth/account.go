@@ -46,8 +46,12 @@ type AccountOptions struct {
 	Passkeys          PasskeyOptions
 }
 
-// VerificationPath is the path of the service's own page that proves an address.
-const VerificationPath = "/auth/verify"
+// VerificationPath is the path of the service's own page that proves an address, or accepts an invitation, whose token is
+// in another parameter.
+const (
+	VerificationPath    = "/auth/verify"
+	InvitationParameter = "invitation"
+)
 
 // AccountStore keeps the data of accounts. It is a Store, and the rules for a Store apply.
 type AccountStore interface {
@@ -80,6 +84,12 @@ type AccountStore interface {
 	// Verify proves an e-mail address by a token, which is used up, and ends all sign-ins but one. It refuses if the
 	// identity has another hash by now; an empty one is not compared.
 	Verify(ctx context.Context, tokenHash []byte, hash string, spared []byte) (VerifyOutcome, error)
+
+	// Invited returns what a token invites.
+	Invited(ctx context.Context, tokenHash []byte) (Invited, error)
+
+	// Accept accepts an invitation, all or nothing.
+	Accept(ctx context.Context, tokenHash []byte, acceptance Acceptance) (Accepted, error)
 
 	// Disown takes an address from the account that a stranger has made with it, by a token, which is used up.
 	Disown(ctx context.Context, tokenHash []byte) (isDone bool, err error)
@@ -528,7 +538,11 @@ func (a *Accounts) look(ctx context.Context, caller Caller) (Account, error) {
 // write makes a token, and the mail with it.
 func (a *Accounts) write(name, email, target string, lifetime time.Duration, languages string) (Mailed, error) {
 	token := NewSecret()
-	content, err := a.close(name, languages, mail.Data{Link: redirectTo(target, parameter{"token", token}), Email: email})
+	link := parameter{"token", token}
+	if name == mail.Invitation {
+		link.name = InvitationParameter // the page of a verification accepts invitations too
+	}
+	content, err := a.close(name, languages, mail.Data{Link: redirectTo(target, link), Email: email})
 	if err != nil {
 		return Mailed{}, err
 	}

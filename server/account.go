@@ -16,7 +16,7 @@ func (k *call) runAccount() error {
 	s := k.server
 	ctx, stop := request.WhileThere(k.http.UserContext(), k.request.Client)
 	defer stop()
-	answer, err := account.Run(ctx, s.signIn.Accounts, k.action.Action, k.in.JSON, auth.Caller{
+	answer, err := account.Run(ctx, account.Service{Accounts: s.signIn.Accounts, Grants: s.signIn.Grants}, k.action.Action, k.in.JSON, auth.Caller{
 		Client:   s.signIn.ClientOf(k.http),
 		Identity: auth.Identity{ID: k.identity, Token: k.token, Family: k.family},
 	})

@@ -1,13 +1,16 @@
 package server
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/budget"
 	"github.com/sternpost/sternpost/server/database"
@@ -300,6 +303,9 @@ func (k *call) askBy(function *database.Statement) error {
 	if err == nil && isWrite && len(k.release.manifest.Subscribers) > 0 {
 		s.events.Wake()
 	}
+	if err == nil && k.action.Invitation != "" {
+		s.mailed()
+	}
 	if err == nil && k.action.Kind == release.Start {
 		s.runs.Wake()
 	}
@@ -388,7 +394,29 @@ func (k *call) addContext() error {
 	if k.statement.TakesContext() {
 		k.prepared.context = k.makeContext()
 	}
-	return nil
+	return k.invite()
+}
+
+// invite adds to the context the invitation that the call sends, if its input has an e-mail address for it.
+func (k *call) invite() error {
+	if k.action.Invitation == "" {
+		return nil
+	}
+	var in map[string]json.RawMessage
+	if err := json.Unmarshal(k.in.JSON, &in); err != nil {
+		return fmt.Errorf("read the input of %s: %w", k.action.Name, err)
+	}
+	var address *string
+	if text := in[k.action.Invitation]; text == nil || json.Unmarshal(text, &address) != nil || address == nil {
+		return nil
+	}
+	invitation, err := k.server.signIn.Accounts.Invite(k.action.Invitation, *address, k.http.Get("Accept-Language"))
+	if err != nil {
+		return account.Refuse(err)
+	}
+	member, err := json.Marshal(invitation)
+	k.prepared.context = withMember(k.prepared.context, "invitation", member)
+	return err
 }
 
 // makeContext builds the second argument of a function: everything about the request that it

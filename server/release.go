@@ -383,6 +383,9 @@ func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *r
 	if err != nil {
 		return nil, err
 	}
+	if a.Invitation != "" && !(s.config.HasMail() && s.config.PasswordEnabled) {
+		return nil, unset("mail.smtp.host and mail.from are required to send invitations, and auth.password.enabled to accept them: set them in sternpost.yaml")
+	}
 	takesFiles, takesSecrets := reader.TakesFiles(), reader.TakesSecrets()
 	switch {
 	case (takesFiles || takesSecrets || reader.TakesPasswords() || len(sealed) > 0) && a.Early == "":

@@ -24,10 +24,11 @@ const (
 	VerifyEmail   = "verifyEmail"   // has the token that proves the address
 	ChangeEmail   = "changeEmail"   // the same, for the new address of an identity
 	EmailChanged  = "emailChanged"  // informs the former address of the identity
+	Invitation    = "invitation"    // has the token by which the address is signed in or up
 )
 
 // names lists the mails of accounts.
-var names = []string{ResetPassword, VerifyEmail, ChangeEmail, EmailChanged}
+var names = []string{ResetPassword, VerifyEmail, ChangeEmail, EmailChanged, Invitation}
 
 // IsOfAccounts tells whether a mail is one of accounts. All others are sent by the code of a project.
 func IsOfAccounts(name string) bool { return slices.Contains(names, name) }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/program"
+	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/client"
 	"github.com/sternpost/sternpost/sqlgen"
 )
@@ -88,7 +89,8 @@ func compiledClient(t *testing.T, modules, dir string) string {
 	if errs.HasErrors() {
 		t.Fatal(errs)
 	}
-	text, err := client.TypeScript(compiled.Manifest, &compiled.Manifest.APIs[0])
+	manifest := account.Extend(compiled.Manifest, account.All)
+	text, err := client.TypeScript(manifest, &manifest.APIs[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,16 @@ import (
 	"github.com/sternpost/sternpost/integration/program"
 )
 
-// TestSignInPage uses the page of the guide in Chromium, as another origin serves it: an account is made, its address is
-// proven, its password is set anew, and its second factor, and a passkey, are added, shown and removed.
-func TestSignInPage(t *testing.T) {
-	t.Parallel()
-	modules := nodeModules(t, "no browser uses the sign-in page")
-	chromium := program.Chromium(t, "no browser uses the sign-in page")
+// signInPageServer serves the page of the guide, and options are those of a service that it is for.
+type signInPageServer struct {
+	*httptest.Server
+	origin  string // that browsers know it by
+	options options
+}
+
+// signInPage serves the page for a service that is there when the page is asked for.
+func signInPage(t *testing.T, s **service) signInPageServer {
+	t.Helper()
 	text, err := os.ReadFile("../guide/how-to/sign-in-page.html")
 	if err != nil {
 		t.Fatal(err)
@@ -24,23 +28,33 @@ func TestSignInPage(t *testing.T) {
 	if n := strings.Count(string(text), address); n != 1 {
 		t.Fatalf("the page says %d times where the service is, want once", n)
 	}
-	var s *service
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/age" {
-			s.exec(t, `update platform.auth_family set second_at = second_at - interval '6 minutes'`)
+			(*s).exec(t, `update platform.auth_family set second_at = second_at - interval '6 minutes'`)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = w.Write([]byte(strings.Replace(string(text), address, "'"+s.url+"'", 1)))
+		_, _ = w.Write([]byte(strings.Replace(string(text), address, "'"+(*s).url+"'", 1)))
 	}))
 	t.Cleanup(page.Close)
 	origin := strings.Replace(page.URL, "127.0.0.1", "localhost", 1) // passkeys belong to a domain
-	s = serve(t, options{
+	return signInPageServer{page, origin, options{
 		settings: "  verificationUrl: " + origin + "/sign-in?do=verify\n  password: {verification: send}\n  passkeys: {rpId: localhost, origins: ['" + origin + "']}\n",
 		env:      []string{"STERNPOST_CORS_ORIGINS=" + origin},
-	})
+	}}
+}
 
-	browser := node(t, modules, "page.mjs", origin+"/sign-in", s.url)
+// TestSignInPage uses the page of the guide in Chromium, as another origin serves it: an account is made, its address is
+// proven, its password is set anew, and its second factor, and a passkey, are added, shown and removed.
+func TestSignInPage(t *testing.T) {
+	t.Parallel()
+	modules := nodeModules(t, "no browser uses the sign-in page")
+	chromium := program.Chromium(t, "no browser uses the sign-in page")
+	var s *service
+	page := signInPage(t, &s)
+	s = serve(t, page.options)
+
+	browser := node(t, modules, "page.mjs", page.origin+"/sign-in", s.url)
 	browser.Env = append(os.Environ(), "CHROMIUM="+chromium, "AGE="+page.URL+"/age")
 	out, err := browser.CombinedOutput()
 	const want = `Sign in: sign-in: That did not work: the identity does not exist or the credentials are incorrect

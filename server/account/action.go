@@ -14,6 +14,12 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
+// Service is what the actions call.
+type Service struct {
+	*auth.Accounts
+	*auth.Grants
+}
+
 // action is one of Identity's own actions.
 type action struct {
 	name, doc     string
@@ -24,9 +30,10 @@ type action struct {
 	needsSecrets  bool // it is about authenticator apps, whose secrets are encrypted
 	needsPasskeys bool // it is about passkeys
 	needsFactors  bool // it is about either
+	needsInviting bool // it is of no use unless an action invites
 	input         []property
 	result        []property // empty if it answers {}
-	run           func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (result any, err error)
+	run           func(ctx context.Context, a Service, in values, caller auth.Caller) (result any, err error)
 }
 
 // property is a property of an input.
@@ -71,7 +78,7 @@ var actions = []action{
 		doc: "Sends a mail with a link to redirectUrl. Its parameter token is the token for resetPassword. " +
 			"The response is the same for an unknown address.",
 		input: []property{{"email", textSchema}, {"redirectUrl", textSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
 			return nil, a.RequestPasswordReset(ctx, in["email"], in["redirectUrl"], caller.Client)
 		},
 	},
@@ -79,14 +86,14 @@ var actions = []action{
 		name: "resetPassword", needsMail: true, needsPassword: true,
 		doc:   "Sets a new password with a token from requestPasswordReset, which is valid once, for an hour. Proves the e-mail address, and ends all sign-ins.",
 		input: []property{{"token", textSchema}, {"password", passwordSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
 			return nil, a.ResetPassword(ctx, in["token"], in["password"], caller.Client)
 		},
 	},
 	{
 		name: "requestEmailVerification", needsCaller: true, needsMail: true, needsPassword: true,
 		doc: "Sends a link that proves the caller's e-mail address. Sends nothing if it is already proven.",
-		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, _ values, caller auth.Caller) (any, error) {
 			return nil, a.RequestVerification(ctx, caller)
 		},
 	},
@@ -95,7 +102,7 @@ var actions = []action{
 		doc: "Proves an e-mail address with a token from its mail, which is valid once, for a day. " +
 			"The caller is signed in to the account, or gives its password. Ends all other sign-ins.",
 		input: []property{{"token", textSchema}, {"password?", passwordSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
 			return nil, a.VerifyEmail(ctx, in["token"], in["password"], caller)
 		},
 	},
@@ -103,7 +110,7 @@ var actions = []action{
 		name: "changePassword", needsCaller: true, needsPassword: true,
 		doc:   "Sets a new password for a caller who gives the old one, and ends all other sign-ins.",
 		input: []property{{"oldPassword", passwordSchema}, {"password", passwordSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
 			return nil, a.ChangePassword(ctx, in["oldPassword"], in["password"], caller)
 		},
 	},
@@ -112,14 +119,14 @@ var actions = []action{
 		doc: "Sends a link to the new e-mail address of a caller who gives the password. The address changes once verifyEmail proves it; " +
 			"the old address then gets a mail.",
 		input: []property{{"email", textSchema}, {"password", passwordSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
 			return nil, a.ChangeEmail(ctx, in["email"], in["password"], caller)
 		},
 	},
 	{
 		name: "signOutEverywhere", needsCaller: true,
 		doc: "Ends all sign-ins of the caller, and their access tokens.",
-		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, _ values, caller auth.Caller) (any, error) {
 			return nil, a.SignOut(ctx, caller)
 		},
 	},
@@ -127,7 +134,7 @@ var actions = []action{
 		name: "listSessions", needsCaller: true, reads: true,
 		doc:    "Lists the sign-ins of the caller that have not ended, the one used last first.",
 		result: []property{{"sessions", release.ArrayOf(session)}},
-		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, _ values, caller auth.Caller) (any, error) {
 			sessions, err := a.Sessions(ctx, caller)
 			return map[string]any{"sessions": sessions}, err
 		},
@@ -137,7 +144,7 @@ var actions = []action{
 		doc: "Ends one of the caller's sign-ins: it is not refreshed any more, and its access token expires. " +
 			"For another than the present one, the caller must have shown a credential within the last five minutes.",
 		input: []property{{"id", textSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
 			id := in["id"]
 			return nil, a.EndSession(ctx, &id, caller)
 		},
@@ -145,7 +152,7 @@ var actions = []action{
 	{
 		name: "endOtherSessions", needsCaller: true,
 		doc: "Ends all sign-ins of the caller but the present one, and their access tokens. The caller must have shown a credential within the last five minutes.",
-		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, _ values, caller auth.Caller) (any, error) {
 			return nil, a.EndSession(ctx, nil, caller)
 		},
 	},
@@ -154,7 +161,7 @@ var actions = []action{
 		doc: "Makes the secret for an authenticator app, and returns the address that the app reads from a QR code. " +
 			"Nothing changes until confirmAuthenticator.",
 		result: []property{{"otpauthUrl", textSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, _ values, caller auth.Caller) (any, error) {
 			address, err := a.StartAuthenticator(ctx, caller)
 			return map[string]any{"otpauthUrl": address}, err
 		},
@@ -165,7 +172,7 @@ var actions = []action{
 			"Returns ten recovery codes, each of which works once in place of a code.",
 		input:  []property{{"code", textSchema}},
 		result: []property{{"recoveryCodes", release.ArrayOf(textSchema)}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
 			codes, err := a.ConfirmAuthenticator(ctx, in["code"], caller)
 			return map[string]any{"recoveryCodes": codes}, err
 		},
@@ -173,7 +180,7 @@ var actions = []action{
 	{
 		name: "removeAuthenticator", needsCaller: true, needsSecrets: true,
 		doc: "Removes the authenticator app of the caller, and with the last second factor the recovery codes.",
-		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, _ values, caller auth.Caller) (any, error) {
 			return nil, a.RemoveFactor(ctx, nil, caller)
 		},
 	},
@@ -181,7 +188,7 @@ var actions = []action{
 		name: "startPasskey", needsCaller: true, needsPasskeys: true,
 		doc:    "Makes a challenge for a new passkey: what navigator.credentials.create takes, good for five minutes. Nothing changes until confirmPasskey.",
 		result: []property{{"publicKey", release.Typed("object").Described("PublicKeyCredentialCreationOptionsJSON.")}},
-		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, _ values, caller auth.Caller) (any, error) {
 			asked, err := a.StartPasskey(ctx, caller)
 			return map[string]any{"publicKey": asked}, err
 		},
@@ -191,7 +198,7 @@ var actions = []action{
 		doc: "Makes a new passkey a second factor of the caller, which also signs in without a password. " +
 			"credential is the JSON of what navigator.credentials.create has returned.",
 		input: []property{{"credential", textSchema}, {"name?", release.Typed("string").With("minLength", 1).With("maxLength", 100)}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
 			return nil, a.ConfirmPasskey(ctx, in["credential"], in["name"], caller)
 		},
 	},
@@ -199,7 +206,7 @@ var actions = []action{
 		name: "removePasskey", needsCaller: true, needsPasskeys: true,
 		doc:   "Removes a passkey of the caller, and with the last second factor the recovery codes.",
 		input: []property{{"id", textSchema}},
-		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
 			id := in["id"]
 			return nil, a.RemoveFactor(ctx, &id, caller)
 		},
@@ -208,7 +215,7 @@ var actions = []action{
 		name: "renewRecoveryCodes", needsCaller: true, needsFactors: true,
 		doc:    "Returns ten new recovery codes; the others are void.",
 		result: []property{{"recoveryCodes", release.ArrayOf(textSchema)}},
-		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, _ values, caller auth.Caller) (any, error) {
 			codes, err := a.RenewRecoveryCodes(ctx, caller)
 			return map[string]any{"recoveryCodes": codes}, err
 		},
@@ -217,8 +224,29 @@ var actions = []action{
 		name: "listFactors", needsCaller: true, needsFactors: true, reads: true,
 		doc:    "Lists the second factors of the caller, and how many recovery codes are left.",
 		result: []property{{"factors", release.ArrayOf(factor)}, {"recoveryCodes", release.Typed("integer")}},
-		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) (any, error) {
+		run: func(ctx context.Context, a Service, _ values, caller auth.Caller) (any, error) {
 			return a.Factors(ctx, caller)
+		},
+	},
+	{
+		name: AcceptInvitation, needsMail: true, needsPassword: true, needsInviting: true,
+		doc: "Accepts an invitation with the token from its mail, which is valid once, for seven days. Signs the e-mail address in, or up with the password, " +
+			"and makes that account the one of the record that invited it. An account whose address nobody has proven needs its password. " +
+			"Answers tokens like a sign-in, or for an account with a second factor the token to show one with.",
+		input: []property{{"token", textSchema}, {"password?", passwordSchema}},
+		result: []property{{"access_token?", textSchema}, {"token_type?", textSchema}, {"expires_in?", release.Typed("integer")}, {"refresh_token?", textSchema},
+			{"identity_created?", release.Typed("boolean")}, {"factor_token?", textSchema}, {"factors?", release.ArrayOf(textSchema)},
+			{"publicKey?", release.Typed("object").Described("PublicKeyCredentialRequestOptionsJSON, if the account has a passkey.")}},
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
+			tokens, err := a.AcceptInvitation(ctx, in["token"], in["password"], caller)
+			if needs := (*auth.Error)(nil); errors.As(err, &needs) && needs.FactorToken != "" {
+				pending := map[string]any{"factor_token": needs.FactorToken, "factors": needs.Factors}
+				if needs.PublicKey != nil {
+					pending["publicKey"] = needs.PublicKey
+				}
+				return pending, nil
+			}
+			return tokens, err
 		},
 	},
 }
@@ -230,6 +258,9 @@ type Offer struct {
 
 // All is the offer of a server that has every part.
 var All = Offer{Mail: true, Passwords: true, Secrets: true, Passkeys: true}
+
+// AcceptInvitation is the action whose answer is a sign-in.
+const AcceptInvitation = "acceptInvitation"
 
 // Model is the model that the actions belong to.
 const Model = "Identity"
@@ -246,9 +277,10 @@ func Extend(m *release.Manifest, o Offer) *release.Manifest {
 	if !slices.ContainsFunc(m.Models, func(known release.Model) bool { return known.Name == Model }) {
 		extended.Models = append(extended.Models, release.Model{Name: Model, Table: "identity"})
 	}
+	invites := slices.ContainsFunc(m.Actions, func(a *release.Action) bool { return a.Invitation != "" })
 	for _, a := range actions {
-		if a.needsMail && !o.Mail || a.needsPassword && !o.Passwords || a.needsSecrets && !o.Secrets || a.needsPasskeys && !o.Passkeys ||
-			a.needsFactors && !o.Secrets && !o.Passkeys {
+		if a.needsInviting && !invites || a.needsMail && !o.Mail || a.needsPassword && !o.Passwords || a.needsSecrets && !o.Secrets ||
+			a.needsPasskeys && !o.Passkeys || a.needsFactors && !o.Secrets && !o.Passkeys {
 			continue
 		}
 		extended.Actions = append(extended.Actions, a.describe(&extended))
@@ -321,7 +353,7 @@ func Is(a *release.Action) bool {
 
 // Run runs one of the actions, with an input that fits its schema, and returns the body of the answer. Its error is a
 // refusal.
-func Run(ctx context.Context, accounts *auth.Accounts, a *release.Action, input []byte, caller auth.Caller) (string, error) {
+func Run(ctx context.Context, service Service, a *release.Action, input []byte, caller auth.Caller) (string, error) {
 	at := slices.IndexFunc(actions, func(known action) bool { return known.name == a.Name })
 	if actions[at].needsCaller && caller.ID == "" {
 		return "", &refusal.PermissionDenied
@@ -330,7 +362,7 @@ func Run(ctx context.Context, accounts *auth.Accounts, a *release.Action, input 
 	if err := json.Unmarshal(input, &in); err != nil {
 		return "", fmt.Errorf("read the input of %s: %w", a.Name, err)
 	}
-	result, err := actions[at].run(ctx, accounts, in, caller)
+	result, err := actions[at].run(ctx, service, in, caller)
 	if err != nil {
 		return "", Refuse(err)
 	}

@@ -26,7 +26,7 @@ const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action '
 // Page is the target of a link that proves an e-mail address, unless the application has
 // its own page.
 type Page struct {
-	Accounts *auth.Accounts
+	Service
 	Policy   *request.Policy
 	IsServed func() bool // identities come with a release
 
@@ -38,10 +38,11 @@ type Page struct {
 
 // view is the content of the page: a question, or the result of the answer.
 type view struct {
-	Token    string // empty once the result is known
-	Made     string // the day on which the account was made
-	Disowned bool   // the account was a stranger's
-	Problem  string
+	Token     string // empty once the result is known
+	Made      string // the day on which the account was made
+	Disowned  bool   // the account was a stranger's
+	IsInvited bool   // the token is of an invitation
+	Problem   string
 }
 
 // Show asks for confirmation, and then proves the address, or takes it from the account of a stranger. Opening the link
@@ -55,30 +56,46 @@ func (p *Page) Show(c *fiber.Ctx) error {
 		return p.refuse(c, &refusal.Unavailable)
 	}
 	client := auth.Client{Address: p.Policy.ClientAddress(c), Languages: c.Get("Accept-Language")}
-	form := map[string]string{"token": strings.Clone(c.Query("token"))}
+	form := map[string]string{"token": strings.Clone(c.Query("token")), auth.InvitationParameter: strings.Clone(c.Query(auth.InvitationParameter))}
 	if isAnswer {
 		var err error
 		if form, err = p.ReadForm(c); err != nil {
 			return err
 		}
 	}
-	shown := view{Disowned: form["disown"] != ""}
+	shown := view{Disowned: form["disown"] != "", IsInvited: form[auth.InvitationParameter] != ""}
 	var err error
 	switch {
+	case shown.IsInvited && !isAnswer:
+		shown.Token = form[auth.InvitationParameter]
+	case shown.IsInvited:
+		err = p.accept(c, form[auth.InvitationParameter], form["password"], client)
 	case !isAnswer:
 		var proven auth.Proven
-		proven, err = p.Accounts.Proof(c.UserContext(), form["token"], client)
+		proven, err = p.Proof(c.UserContext(), form["token"], client)
 		shown.Token, shown.Made = form["token"], proven.CreatedAt.UTC().Format("2 January 2006")
 	case shown.Disowned:
-		err = p.Accounts.Disown(c.UserContext(), form["token"], client)
+		err = p.Disown(c.UserContext(), form["token"], client)
 	default:
-		err = p.Accounts.VerifyEmail(c.UserContext(), form["token"], form["password"], auth.Caller{Client: client})
+		err = p.VerifyEmail(c.UserContext(), form["token"], form["password"], auth.Caller{Client: client})
 		p.Mailed()
 	}
 	if err != nil {
 		return p.refuse(c, err)
 	}
 	return p.send(c, http.StatusOK, shown)
+}
+
+// accept accepts an invitation. The page has no use for the tokens: the user signs in to the application afterwards.
+func (p *Page) accept(c *fiber.Ctx, token, password string, client auth.Client) error {
+	tokens, err := p.AcceptInvitation(c.UserContext(), token, password, auth.Caller{Client: client})
+	if needs := (*auth.Error)(nil); errors.As(err, &needs) && needs.FactorToken != "" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return p.Revoke(c.UserContext(), tokens.RefreshToken)
 }
 
 // refuse shows the failure.
@@ -90,6 +107,9 @@ func (p *Page) refuse(c *fiber.Ctx, err error) error {
 		problem = "This link has expired or was already used. Request a new one."
 		if input := (*auth.InputError)(nil); errors.As(err, &input) && input.Field == "password" {
 			problem = "This is not the password of the account. Open the link again."
+			if input.Code == "minLength" { // of an address that signs up
+				problem = "Choose a longer password. Open the link again."
+			}
 		}
 	case http.StatusConflict:
 		problem = "The e-mail address belongs to another account."

@@ -197,6 +197,8 @@ func method(a *release.Action) string {
 		return "reads"
 	case a.Kind == release.Start:
 		return "starts"
+	case account.Is(a) && a.Name == account.AcceptInvitation:
+		return "accepts"
 	case account.Is(a): // it takes no Idempotency-Key
 		return "writesUnnamed"
 	}

@@ -70,6 +70,27 @@ func (s *passwordStore) Verify(_ context.Context, tokenHash []byte, hash string,
 	return auth.VerifyOutcome(outcome), err
 }
 
+// Invited looks a token up.
+func (s *passwordStore) Invited(_ context.Context, tokenHash []byte) (auth.Invited, error) {
+	var email, id, hash *string
+	var isVerified *bool
+	err := s.db.QueryRow(`select email, identity_id, password, is_verified from platform.auth_invitation($1, $2)`,
+		[]any{tokenHash, s.issuer}, &email, &id, &hash, &isVerified)
+	known := auth.Known{IdentityID: orEmpty(id), Hash: orEmpty(hash), IsVerified: isVerified != nil && *isVerified}
+	return auth.Invited{Email: orEmpty(email), Known: known}, err
+}
+
+// Accept accepts an invitation.
+func (s *passwordStore) Accept(_ context.Context, tokenHash []byte, a auth.Acceptance) (auth.Accepted, error) {
+	var accepted auth.Accepted
+	var id *string
+	err := s.db.QueryRow(`select outcome, account_id, factors from platform.auth_invitation_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		[]any{tokenHash, s.issuer, orNull(a.IdentityID), orNull(a.OldHash), orNull(a.NewHash), a.Spared, a.Family.TokenHash, a.Family.Key, a.Family.Lifetime,
+			a.Family.Client.Address, orNull(a.Family.Client.Agent), a.PendingHash}, &accepted.Outcome, &id, &accepted.Factors)
+	accepted.IdentityID = orEmpty(id)
+	return accepted, err
+}
+
 // Disown takes an address from an account.
 func (s *passwordStore) Disown(_ context.Context, tokenHash []byte) (isDone bool, err error) {
 	err = s.db.QueryRow(`select platform.auth_disown($1)`, []any{tokenHash}, &isDone)

@@ -49,7 +49,7 @@ type Service struct {
 	Tokens        *auth.Tokens
 	Passwords     *auth.Passwords
 	Accounts      *auth.Accounts
-	grants        *auth.Grants
+	Grants        *auth.Grants
 	signIns       *auth.SignIns
 	passwordStore *passwordStore
 	Granted       *prometheus.CounterVec
@@ -74,7 +74,7 @@ func New(o Options) (*Service, error) {
 		return nil, err
 	}
 	s.register()
-	s.grants = auth.NewGrants(s.Tokens, s.passwordStore, s.Passwords, s.signIns, s.Accounts, s.Log, auth.GrantOptions{
+	s.Grants = auth.NewGrants(s.Tokens, s.passwordStore, s.Passwords, s.signIns, s.Accounts, s.Log, auth.GrantOptions{
 		RefreshTokenExpiry: s.Config.RefreshTokenExpiry,
 		IsRotating:         s.Config.RefreshTokenRotation,
 		RefreshTokenGrace:  s.Config.RefreshTokenGrace,
@@ -152,7 +152,7 @@ func (s *Service) Routes(app *fiber.App) {
 	app.All("/auth/revoke", s.revoke)
 	app.All("/auth/passkey", s.passkey)
 	if s.Config.HasMail() && s.Config.PasswordEnabled {
-		page := account.Page{Accounts: s.Accounts, Policy: s.Policy, IsServed: s.hasRelease, Mailed: s.Mailed, ReadForm: s.readParameters}
+		page := account.Page{Service: account.Service{Accounts: s.Accounts, Grants: s.Grants}, Policy: s.Policy, IsServed: s.hasRelease, Mailed: s.Mailed, ReadForm: s.readParameters}
 		app.All(auth.VerificationPath, page.Show)
 	}
 	app.All("/auth/authorize/:name", s.authorize)

@@ -91,7 +91,7 @@ func (s *Service) token(c *fiber.Ctx) error {
 		ctx, stop = request.WhileThere(ctx, request.Of(c).Client)
 		defer stop()
 	}
-	response, err := s.grants.Token(ctx, parameters, s.ClientOf(c))
+	response, err := s.Grants.Token(ctx, parameters, s.ClientOf(c))
 	s.countGrant(parameters["grant_type"], err)
 	if s.Config.Verification.SendsMail() {
 		s.Mailed()
@@ -139,7 +139,7 @@ func (s *Service) revoke(c *fiber.Ctx) error {
 	if token == "" {
 		return refuseOAuth(auth.InvalidRequest("token is required"))
 	}
-	if err := s.grants.Revoke(c.UserContext(), token); err != nil {
+	if err := s.Grants.Revoke(c.UserContext(), token); err != nil {
 		return refuseOAuth(err)
 	}
 	return request.SendJSON(c, http.StatusOK, "{}")

@@ -213,6 +213,9 @@
 {{ template "auth_proof_find.sql" . }}
 {{ template "auth_verify.sql" . }}
 {{ template "auth_disown.sql" . }}
+{{ template "invite.sql" . }}
+{{ template "auth_invitation.sql" . }}
+{{ template "auth_invitation_accept.sql" . }}
 {{ template "auth_change_password.sql" . }}
 {{ template "auth_key_find.sql" . }}
 {{ template "auth_key_create.sql" . }}

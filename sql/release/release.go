@@ -222,6 +222,9 @@ type Action struct {
 	// LookUp is the path of the first look-up input of get, update and delete.
 	LookUp string `json:"lookUp,omitempty"`
 
+	// Invitation is the input of a create whose e-mail address gets an invitation; empty if it invites nobody.
+	Invitation string `json:"invitation,omitempty"`
+
 	// Anonymous is false if the action's rules can never admit an anonymous caller.
 	Anonymous bool `json:"anonymous"`
 

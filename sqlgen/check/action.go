@@ -115,7 +115,7 @@ func (c *checker) declareAction(a *actionDecl, functions *clashes) {
 }
 
 func (c *checker) checkActionName(a *actionDecl, functions *clashes) {
-	if isReservedAction(a.Name) {
+	if isReservedAction(a.Name) && (a.Name != model.AcceptInvitation || c.invites()) {
 		c.report(ReservedName, a.Span, reservedAction(a.Name))
 	}
 	if len(a.Function) > model.MaxColumnName {
@@ -177,6 +177,7 @@ func (c *checker) checkAction(a *actionDecl) {
 	for _, at := range a.attrs {
 		c.checkActionAttr(a, at)
 	}
+	c.checkInvitation(a)
 	c.checkConflicts(a)
 	c.findRules(a)
 	c.findPins(a)

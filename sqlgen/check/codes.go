@@ -457,6 +457,15 @@ const (
 	//	model Order { actions { history orderHistory(id) { @permission(expression: true) } } }
 	HistoryAction syntax.Code = "HistoryAction"
 
+	// BadInvitation: a create with @invitation does not take one e-mail address, or does not leave one optional to-one to
+	// Identity empty.
+	//
+	//	model Member {
+	//	  fields { identity Identity? }
+	//	  actions { create inviteMember() { @invitation  @permission(expression: true) } }
+	//	}
+	BadInvitation syntax.Code = "BadInvitation"
+
 	// BadSchedule: a @schedule is neither cron nor a spoken form, has no time zone of the IANA, or never comes.
 	//
 	//	job Code { @schedule("0 0 30 2 *") }

@@ -1030,3 +1030,11 @@ func historyNotKept(model string) string {
 func historyInputs(action string) string {
 	return fmt.Sprintf("the history of a row is found by its id alone, also when the row is gone: write history %s(id)", action)
 }
+
+func invitationAddress(action string) string {
+	return fmt.Sprintf("an invitation goes to one e-mail address: give %s one input that is a Text field with @format(email)", action)
+}
+
+func invitationAccount(model string) string {
+	return fmt.Sprintf("whoever accepts an invitation becomes the account of the new row: leave one optional to-one of %s to Identity empty", model)
+}

@@ -230,7 +230,7 @@ func TestCompletion(t *testing.T) {
 		{"block of an api's model", "api A { models { Post { ¦ } } }", "actions"},
 		{"action of an api", "api A { models { Post { actions { ¦ } } } }\n" + actions("get getPost(id)"), "getPost"},
 		{"action of Identity in an api", "api A { models { Identity { actions { changeEmail ¦ } } } }",
-			"requestPasswordReset resetPassword requestEmailVerification verifyEmail changePassword changeEmail signOutEverywhere listSessions endSession endOtherSessions startAuthenticator confirmAuthenticator removeAuthenticator startPasskey confirmPasskey removePasskey renewRecoveryCodes listFactors"},
+			"requestPasswordReset resetPassword requestEmailVerification verifyEmail changePassword changeEmail signOutEverywhere listSessions endSession endOtherSessions startAuthenticator confirmAuthenticator removeAuthenticator startPasskey confirmPasskey removePasskey renewRecoveryCodes listFactors acceptInvitation"},
 		{"read input of a create", actions("create addPost(¦) with (title, author.id)"), ""},
 		{"second read input of a create", actions("create addPost(title, ¦) with (title)"), ""},
 		{"path of a read input of a create", actions("create addPost(author.¦) with (title)"), ""},
@@ -668,7 +668,7 @@ func TestExamples(t *testing.T) {
 		case strings.HasPrefix(w.example, "@"):
 			check(w.name, before+model("", w.example))
 		case kindWords.has(strings.Fields(w.example)[0]):
-			check(w.name, before+model("", "actions {\n"+w.example+"\n}"))
+			check(w.name, before+model("contact Text? @format(email)  reviewer Identity?", "actions {\n"+w.example+"\n}"))
 		default:
 			check(w.name, before+model(w.example, ""))
 		}

@@ -80,6 +80,9 @@ func (p *publisher) action(r *release.Action, a *model.Action) {
 	r.Anonymous = access.Decide(a.Rules, access.Anonymous()).Verdict != access.Never
 	r.AnonymousUploads = len(r.Files) > 0 && access.AdmitsUploads(a.Rules)
 	r.Custom = a.Custom
+	if a.Invitation != nil {
+		r.Invitation = a.Invitation.Address.Name
+	}
 	for _, rule := range a.Rules {
 		r.Rules = append(r.Rules, rule.Text)
 	}

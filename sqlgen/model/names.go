@@ -91,10 +91,13 @@ func capitalize(name string) string {
 	return string(runes)
 }
 
+// AcceptInvitation is the action of Identity that a schema without @invitation lacks.
+const AcceptInvitation = "acceptInvitation"
+
 // IdentityActions lists the actions of Identity, which are the server's own.
 func IdentityActions() []string {
 	return []string{"requestPasswordReset", "resetPassword", "requestEmailVerification", "verifyEmail", "changePassword", "changeEmail", "signOutEverywhere",
 		"listSessions", "endSession", "endOtherSessions",
 		"startAuthenticator", "confirmAuthenticator", "removeAuthenticator",
-		"startPasskey", "confirmPasskey", "removePasskey", "renewRecoveryCodes", "listFactors"}
+		"startPasskey", "confirmPasskey", "removePasskey", "renewRecoveryCodes", "listFactors", AcceptInvitation}
 }

@@ -368,10 +368,17 @@ type Action struct {
 	Facets        []*Facet      // of a list
 	Embeds        []*Embed
 	Selected      Shape                // what its @select names; nil means that it bears none
+	Invitation    *Invitation          // nil means that it bears no @invitation
 	Pins          [][]*Equality        // pinning sets of get, update, delete, the first first: each alone pins one row, and one that holds conjuncts of several branches of a || pins it whichever branch holds
 	IsLogged      bool                 // whether it may write what a subscriber is told of, or what a history keeps
 	Allowed       []*syntax.Diagnostic // the warnings that its @allow silences
 	Span          syntax.Span
+}
+
+// Invitation is the @invitation of a create.
+type Invitation struct {
+	Address *Field // the e-mail address of the new row, which the create takes
+	Account *Field // the to-one to Identity that accepting sets
 }
 
 // StoredIn returns the fields in which the action stores an input. Implicit inputs that look

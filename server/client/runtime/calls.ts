@@ -2,7 +2,7 @@
 
 import { ServiceError, signInEnded } from "./errors.js";
 import { type CallOptions, type ClientOptions, type Repeatable, type ServiceRequest, persist, sendOnce } from "./requests.js";
-import { type KeptSignIn, SignIns } from "./signin.js";
+import { type KeptSignIn, SignIns, type TokenAnswer } from "./signin.js";
 import { unlessAborted, uniqueName } from "./surroundings.js";
 
 type Call<Input, Result> = (input?: Input, options?: CallOptions) => Promise<Result>;
@@ -89,6 +89,15 @@ class ServiceApi {
   /** An action that writes and takes no idempotency key. */
   writesUnnamed<Input, Result>(action: string): Call<Input, Result> {
     return (input, options) => this.call(action, input, options, "if refused");
+  }
+
+  /** The acceptance of an invitation, whose answer begins a sign-in here. */
+  accepts<Input, Result>(action: string): Call<Input, Result> {
+    return async (input, options) => {
+      const answer = await this.call<Result>(action, input, options, "if refused");
+      await this.signIns.accepted(answer as TokenAnswer);
+      return answer;
+    };
   }
 
   /** The start of a job. */

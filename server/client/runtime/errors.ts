@@ -52,7 +52,7 @@ async function readRefusal(response: Response): Promise<ServiceError> {
   if (requestId !== null) details.requestId = requestId;
   const retryAfter = response.headers.get("Retry-After");
   if (retryAfter !== null && /^\d+$/.test(retryAfter)) details.retryAfter = Number(retryAfter);
-  let body: { code?: unknown; message?: unknown; data?: unknown; error?: unknown; error_description?: unknown; factor_token?: string; factors?: []; publicKey?: PasskeyRequest } = {};
+  let body: { code?: unknown; message?: unknown; data?: unknown; error?: unknown; error_description?: unknown } & FactorNeeded = {};
   try {
     body = Object(await response.json());
   } catch (cause) {
@@ -61,9 +61,19 @@ async function readRefusal(response: Response): Promise<ServiceError> {
   const code = body.code ?? body.error;
   if (typeof code !== "string") return unexpectedAnswer(response.status, details);
   if (body.data !== undefined) details.data = { errors: [], ...(body.data as Partial<ErrorData>) };
-  const { factor_token: factorToken, factors, publicKey } = body;
-  if (factorToken !== undefined) details.data = { errors: [], factorToken, ...(factors && { factors }), ...(publicKey && { publicKey }) };
+  if (body.factor_token !== undefined) details.data = factorData(body);
   return new ServiceError(code, response.status, String(body.message ?? body.error_description ?? code), details);
+}
+
+/** An answer by which a sign-in stops for a second factor. */
+interface FactorNeeded {
+  factor_token?: string;
+  factors?: ("totp" | "passkey" | "recovery")[];
+  publicKey?: PasskeyRequest;
+}
+
+function factorData({ factor_token: factorToken, factors, publicKey }: FactorNeeded): ErrorData {
+  return { errors: [], ...(factorToken && { factorToken }), ...(factors && { factors }), ...(publicKey && { publicKey }) };
 }
 
 /** The error for a response that is not from the server, but for example from a proxy. */
@@ -76,4 +86,4 @@ function signInEnded(cause: unknown): ServiceError {
   return new ServiceError("ERR_AUTHENTICATION_FAILED", 401, "the sign-in has ended or changed", { cause });
 }
 
-export { type ErrorOf, readRefusal, signInEnded, unexpectedAnswer };
+export { type ErrorOf, type FactorNeeded, factorData, readRefusal, signInEnded, unexpectedAnswer };

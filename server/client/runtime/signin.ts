@@ -1,6 +1,6 @@
 // The signed-in identity, and the ways to sign in.
 
-import { ServiceError, signInEnded } from "./errors.js";
+import { type FactorNeeded, ServiceError, factorData, signInEnded } from "./errors.js";
 import { type PasskeyRequest, showPasskey } from "./passkeys.js";
 import { type ClientOptions, type Credential, type CredentialRequest, type Repeatable, type ServiceRequest, persist, sendOnce } from "./requests.js";
 import { sha256 } from "./sha256.js";
@@ -241,6 +241,17 @@ class SignIns implements SignInActions {
     return { identityCreated: answer.identity_created };
   }
 
+  /** Keeps the sign-in that an invitation began, or goes on with, once the user has shown a second factor that it needs. */
+  async accepted(answer: TokenAnswer & FactorNeeded): Promise<void> {
+    let tokens: TokenAnswer = answer;
+    if (answer.factor_token !== undefined) {
+      const needed = new ServiceError("second_factor_required", 401, "a second factor is required", { data: factorData(answer) });
+      tokens = await this.#present(await this.#asked(needed), { factor_token: answer.factor_token });
+    }
+    const last = tokens.refresh_token === undefined ? await this.current() : null;
+    await this.#keep(keptOf(last?.id ?? uniqueName(), tokens, last?.refreshToken ?? ""));
+  }
+
   /** Has the user show a credential for a sign-in that goes on, since a call was refused without. */
   raise(signIn: KeptSignIn, refused: ServiceError): Promise<KeptSignIn> {
     this.#raising ??= (async () => {
@@ -262,7 +273,7 @@ class SignIns implements SignInActions {
       } catch (error) {
         if (!(error instanceof ServiceError) || this.#ask === undefined) throw error;
         if (error.data?.factorToken !== undefined) pending = { factor_token: error.data.factorToken };
-        else if (error.code !== "invalid_grant" || (parameters === first && session["access_token"] === undefined)) throw error;
+        else if (error.code !== "invalid_grant" || (parameters === first && Object.keys(session).length === 0)) throw error;
         parameters = { ...(await this.#asked(error)), ...pending };
       }
     }
@@ -353,4 +364,4 @@ function withoutAnswer(url: string): string {
   return path + (kept.length === 0 ? "" : `?${kept.join("&")}`) + hash;
 }
 
-export { type KeptSignIn, SignIns };
+export { type KeptSignIn, SignIns, type TokenAnswer };

@@ -20,6 +20,7 @@ func (l *Lowering) Create(a *model.Action) *pg.Function {
 	root := value.Levels(a)
 	insert := c.insertAll(root)
 	c.lockLinked(l)
+	c.invite(root)
 	if c.isJudgedLate {
 		b.Step(c.comment(), insert)
 		answer := b.findOne("Row security judges the new row here, with all that hangs on it.",
@@ -41,6 +42,14 @@ func (l *Lowering) Create(a *model.Action) *pg.Function {
 	b.readComputed(result)
 	b.answerResult(result)
 	return b.Finish()
+}
+
+// invite keeps the invitation of the new row, and its mail, which end with the call if the row is refused.
+func (c *creation) invite(root *value.Level) {
+	if i := c.b.Action.Invitation; i != nil {
+		c.b.Step("", &pg.Perform{Value: pg.Fn("platform.invite", value.Context,
+			pg.Str(value.AppSchema+"."+pg.Ident(c.b.Table)), c.ids[root], pg.Str(i.Account.FK.Column), pg.Str(i.Address.Column))})
+	}
 }
 
 // creation writes the rows of a create, all by one statement. Postgres then checks the references between them when all
@@ -120,7 +129,7 @@ func sameRow(l *value.Level) []*value.Level {
 // needsID tells whether a row's id must be known before it is inserted: another one refers to it, or the record is read
 // once all are written.
 func (c creation) needsID(l *value.Level) bool {
-	if l.Field == nil && c.isJudgedLate || l.Field != nil && l.Field.FK != nil {
+	if l.Field == nil && (c.isJudgedLate || c.b.Action.Invitation != nil) || l.Field != nil && l.Field.FK != nil {
 		return true
 	}
 	for _, child := range l.Children {
