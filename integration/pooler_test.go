@@ -204,3 +204,37 @@ func TestPoolerOfCode(t *testing.T) {
 		leavesNothing(t, pooler.Of)
 	})
 }
+
+// TestPoolerOfEvents lets code hear of writes, and runs jobs, behind poolers with few connections: each once, on two servers.
+func TestPoolerOfEvents(t *testing.T) {
+	t.Parallel()
+	project := map[string]string{"schema.stern": shop + "\njob Close {\n  inputs { number Text? }\n  @permission(expression: true)\n}\n", "functions/countOrders.sql": countOrders,
+		"functions/close.sql": "create function functions.close(number text) returns jsonb language sql volatile security invoker as $$ select to_jsonb(number) $$;\n"}
+	behindPoolers(t, func(t *testing.T, prepared bool) {
+		pooler := pgtest.NewPooler(t, pgtest.PoolerOptions{Prepared: prepared, Size: 3})
+		dir := writeProject(t, project)
+		db := installApp(t, dir)
+		a, b := serve(t, db, dir, pooler.Of(db.ServerURL())), serve(t, db, dir, pooler.Of(db.ServerURL()))
+		customer := a.record(t, "createCustomer", `{"name":"open"}`)
+		const orders = 30
+		for i := range orders {
+			server := []*app{a, b}[i%2]
+			id := server.record(t, "createOrder", fmt.Sprintf(`{"number":"%d","customer":{"id":%q}}`, i, customer))
+			server.call(t, "payOrder", fmt.Sprintf(`{"where":{"id":%q}}`, id))
+		}
+		run := a.startJob(t, "close", nil, `{"number":"7"}`)
+		if got := b.awaitRun(t, "close", run, nil, "succeeded", "failed"); got.Result != "7" || got.Attempts != 1 {
+			t.Errorf("the run: %+v", got)
+		}
+		conn, heard := db.Superuser(t), ""
+		want := fmt.Sprintf("%d %d", orders, orders)
+		for deadline := time.Now().Add(20 * time.Second); heard != want && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			if err := conn.QueryRow(t.Context(), `select created || ' ' || paid from app.customer`).Scan(&heard); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if heard != want {
+			t.Errorf("the code has heard of %s writes, want %s", heard, want)
+		}
+	})
+}

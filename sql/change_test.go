@@ -21,6 +21,12 @@ import (
 func withChanges(t *testing.T) *pgtest.DB {
 	t.Helper()
 	database := pgtest.New(t, pgtest.Options{})
+	makeChanges(t, database)
+	return database
+}
+
+func makeChanges(t *testing.T, database *pgtest.DB) {
+	t.Helper()
 	exec(t, database.Owner(t), `
 		create table app.thing (id text primary key, note text, secret text, updated_at timestamptz default now());
 		create table app.told (place bigint generated always as identity, record text, name text, event jsonb);
@@ -44,7 +50,6 @@ func withChanges(t *testing.T) *pgtest.DB {
 		$$;
 		select platform.follow_consumers('{"subscribers": [{"name": "watch", "run": "watch__run", "events": {"Thing": "watch__thing"}}]}');
 	`)
-	return database
 }
 
 // run lets a server run the subscriber until it has read all.

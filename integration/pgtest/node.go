@@ -162,14 +162,20 @@ func (n *Node) Replica(t testing.TB, application string, settings ...string) *No
 	_ = os.Remove(filepath.Join(data, ".s.PGSQL.5432.lock")) // the backup takes along the socket's, which is in the data
 	chownLike(t, data, n.server.DataDir())
 	r.Start(t)
+	r.cluster = n.clusterAt(t, r.server.URL())
+	return r
+}
+
+// clusterAt is the cluster of a node, with its roles, at another address.
+func (n *Node) clusterAt(t testing.TB, address string) *cluster {
+	t.Helper()
 	super := *n.cluster.super
-	u, err := url.Parse(r.server.URL())
+	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	super.RawQuery = u.RawQuery
-	r.cluster = &cluster{server: n.cluster.server, super: &super, token: n.cluster.token, password: n.cluster.password}
-	return r
+	return &cluster{server: n.cluster.server, super: &super, token: n.cluster.token, password: n.cluster.password}
 }
 
 // program is the path of a program that is installed beside the server.
@@ -182,7 +188,7 @@ func (n *Node) program(t testing.TB, name string) string {
 	}
 	path := filepath.Join(dir, name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("SKIPPED: nothing follows a server by streaming: it needs %s beside the server (Debian: it comes with postgresql): %v", name, err)
+		t.Skipf("SKIPPED: no server is copied or upgraded: it needs %s beside the server (Debian: it comes with postgresql): %v", name, err)
 	}
 	return path
 }
@@ -332,4 +338,38 @@ func children(t testing.TB, pid int) []int {
 		}
 	}
 	return pids
+}
+
+// Upgrade moves a node into a new cluster by pg_upgrade, with the same version of Postgres.
+func (n *Node) Upgrade(t testing.TB) {
+	t.Helper()
+	upgrade := n.program(t, "pg_upgrade")
+	u, err := url.Parse(n.server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Stop(t)
+	fresh := &Node{dir: nodeDir(t), settings: n.settings}
+	fresh.Start(t)
+	fresh.Stop(t)
+	work := filepath.Join(fresh.dir, "upgrade")
+	if err := os.Mkdir(work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	chownLike(t, work, n.server.DataDir())
+	cmd := exec.Command(upgrade, "--old-bindir="+filepath.Dir(upgrade), "--new-bindir="+filepath.Dir(upgrade), "--old-datadir="+n.server.DataDir(),
+		"--new-datadir="+fresh.server.DataDir(), "--username="+u.User.Username(), "--socketdir="+work)
+	cmd.Dir = work
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	if info, err := os.Stat(work); err != nil {
+		t.Fatal(err)
+	} else if owner := info.Sys().(*syscall.Stat_t); int(owner.Uid) != os.Geteuid() {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: owner.Uid, Gid: owner.Gid}}
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("pgtest: pg_upgrade: %v\n%s", err, out)
+	}
+	n.dir, n.server = fresh.dir, fresh.server
+	n.Start(t)
+	n.cluster = n.clusterAt(t, n.server.URL())
 }
