@@ -3,6 +3,7 @@ package integration
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -16,8 +17,13 @@ func TestPages(t *testing.T) {
 	want := `title: workshop
 models: Customer Bicycle RepairOrder Item Mechanic Identity
 caller: anonymous
+diagram: Customer Mechanic Identity Bicycle RepairOrder Item 4 Bicycle.owner_id → Customer
+to look at: Anybody may write by createCustomer, updateCustomer, deleteC
 padlocks: cancelOrder hireMechanic updateMechanic requestEmailVerification changePassword changeEmail signOutEverywhere listSessions endSession endOtherSessions startAuthenticator confirmAuthenticator removeAuthenticator renewRecoveryCodes listFactors
 model: RepairOrder · workshop id number bicycle_id mechanic_id state complaint promised_for finished_at created_at updated_at
+rules: everyone: openOrder, takeIn, getOrder, listOrders, listBoard, assignOrder, moveOrder, finishOrder, fetchOrder, bill; if ctx.isAuthenticated: cancelOrder
+relations: bicycle_id leads to Bicycle; mechanic_id leads to Mechanic, and is emptied with it; Item leads here by order_id, and is deleted with it
+keys and limits: unique: id; unique: number; state = ANY (ARRAY['Received', 'InRepair', 'Waiting', 'Mended', 'Fetched'])
 create: 200 Ada true null
 create again: 400 must be unique
 as JSON: {"name":"Ada","email":"ada@example.com","newsletter":true}
@@ -50,6 +56,22 @@ outside: nothing
 complaints: none
 `
 	browse(t, browser, want, "pages.mjs", a.url)
+}
+
+// TestAccessPage names the rules that a permission depends on, and none where nothing depends.
+func TestAccessPage(t *testing.T) {
+	t.Parallel()
+	_, page := serveApp(t, appDir("ledger")).send(t, "GET", "/docs/access", nil, "")
+	for action, want := range map[string]string{
+		"renameBusiness": `<td><code>business.owner == ctx.identity</code></td></tr>`,
+		"listCustomers":  `<td><code>customer.business == ctx.identity.business</code> or <code>roles: Auditor</code></td></tr>`,
+		"statement":      `<td></td></tr>`,
+	} {
+		_, row, _ := strings.Cut(page, `<tr data-action="`+action+`">`)
+		if row, _, _ = strings.Cut(row, "\n"); !strings.Contains(row, want) {
+			t.Errorf("the row of %s is %s, without %s", action, row, want)
+		}
+	}
 }
 
 // TestLookOfPages looks at the pages of each example app in a wide and a narrow window, in

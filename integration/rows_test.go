@@ -63,9 +63,12 @@ func TestRowsInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := develop(t, project)
-	want := `owners: Ada Grace Linus
+	want := `overview: 4 models, 19 actions in 1 API, 0 rows. true
+warnings: 2 warnings of the compiler
+owners: Ada Grace Linus
 once more: the value for the unique field 'name' must be unique
 proposed: Grace
+chosen: Grace
 by an action: 200
 files: a.png (73 B)
 hidden: code hidden, locked away

@@ -30,7 +30,7 @@ func TestDocs(t *testing.T) {
 		{"GET", "/docs/access", 200, html, "Permissions"},
 		{"POST", "/docs/access", 405, problem, methodNotAllowedBody},
 		{"GET", "/docs/rows/Note", 200, html, `<div id="data" data-model="Note">`},
-		{"GET", "/", 200, html, `<a class="rows" href="docs/rows/Draft">`}, // it has no actions
+		{"GET", "/", 200, html, `<a class="rows" href="docs/rows/Draft"`}, // it has no actions
 		{"GET", "/docs/rows/Draft", 200, html, `<div id="data" data-model="Draft">`},
 		{"GET", "/docs/rows/None", 404, html, "This page does not exist"},
 		{"GET", "/docs/index", 200, request.JSONType, `{"kind":"get","name":"getNote","path":"docs/action/getNote"`},

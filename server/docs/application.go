@@ -2,6 +2,7 @@ package docs
 
 import (
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
 
@@ -51,6 +52,9 @@ type actionView struct {
 
 // Summary returns the first sentence of the comment of an action.
 func (a actionView) Summary() string { return firstSentence(a.Doc) }
+
+// Depends tells whether the rules decide on calls only by the record, the caller or the input.
+func (a actionView) Depends() bool { return slices.Contains(a.Access, "depends") }
 
 // HasSQL tells whether the action is a function of the database.
 func (a actionView) HasSQL() bool { return !account.Is(a.Action) }
@@ -149,7 +153,7 @@ func viewAction(m *release.Manifest, a *release.Action) actionView {
 // applicationPage shows the application: its models with their actions, and the tables
 // without actions.
 func (s *Pages) applicationPage(c *fiber.Ctx) error {
-	f, _, err := s.served("", 0)
+	f, m, err := s.served("", 0)
 	if err != nil {
 		return err
 	}
@@ -157,13 +161,72 @@ func (s *Pages) applicationPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
+	relations := f.diagram(tables)
 	tables = slices.DeleteFunc(tables, func(t databaseTable) bool {
 		return slices.ContainsFunc(f.Models, func(m modelView) bool { return m.Table == t.Name })
 	})
 	return sendPage(c, s.pages()["application"], struct {
 		frame
-		Others []databaseTable
-	}{f, tables})
+		Others  []databaseTable
+		Diagram template.HTML
+		Counts  map[string]int
+		Closed  []string // actions that nobody may call
+		Open    []string // those that write, and that anonymous callers may call
+		First   *actionView
+	}{f, tables, relations, map[string]int{"models": len(f.Models), "actions": len(m.Actions), "APIs": len(m.APIs), "roles": max(len(m.Callers)-2, 0)},
+		f.actionsThat(func(a actionView) bool {
+			return !slices.ContainsFunc(a.Access, func(v string) bool { return v != "never" })
+		}),
+		f.actionsThat(func(a actionView) bool {
+			return a.Kind.Writes() && len(a.Access) > 0 && a.Access[0] == "always" && a.HasSQL()
+		}),
+		f.first(),
+	})
+}
+
+// diagram draws how the models hang together, by their foreign keys.
+func (f *frame) diagram(tables []databaseTable) template.HTML {
+	var names []string
+	var links []link
+	byTable := map[string]string{}
+	for _, m := range f.Models {
+		if !m.IsUnion {
+			names = append(names, m.Name)
+			byTable[m.Table] = m.Name
+		}
+	}
+	for _, t := range tables {
+		for _, k := range t.Constraints {
+			if k.Kind == "f" && byTable[t.Name] != "" && byTable[k.Target] != "" {
+				links = append(links, link{byTable[t.Name], byTable[k.Target], strings.Join(k.Columns, ", ")})
+			}
+		}
+	}
+	return diagram(names, links, func(model string) string { return f.Root + "docs/model/" + model })
+}
+
+// actionsThat lists the names of some actions.
+func (f *frame) actionsThat(is func(actionView) bool) (names []string) {
+	for _, m := range f.Models {
+		for _, a := range m.Actions {
+			if is(a) {
+				names = append(names, a.Name)
+			}
+		}
+	}
+	return names
+}
+
+// first returns an action to begin with: a create if there is one; nil without actions.
+func (f *frame) first() (first *actionView) {
+	for _, m := range f.Models {
+		for i, a := range m.Actions {
+			if a.Path != "" && (first == nil || first.Kind != release.Create && a.Kind == release.Create) {
+				first = &m.Actions[i]
+			}
+		}
+	}
+	return first
 }
 
 // accessPage shows the permissions of callers.
@@ -191,7 +254,12 @@ func (s *Pages) modelPage(c *fiber.Ctx) error {
 		Model  *modelView
 		Table  *databaseTable // nil for a union
 		Fields []memberRow    // of a union
-	}{frame: f, Model: model}
+		Keys   []string
+		To     []relationView // where rows lead
+		From   []relationView // what leads to rows
+		Limits []limitView
+		Rules  []ruleView
+	}{frame: f, Model: model, Rules: rulesOf(model)}
 	if model.IsUnion {
 		r := schemaReader{m.Schemas}
 		data.Fields = optional(r.rows(r.component(name), "", name))
@@ -201,8 +269,85 @@ func (s *Pages) modelPage(c *fiber.Ctx) error {
 			return err
 		}
 		data.Table = findTable(tables, model.Table)
+		data.To, data.From = f.relations(tables, model.Table)
+		if data.Table != nil {
+			data.Keys, data.Limits = keysAndLimits(data.Table, m)
+		}
 	}
 	return sendPage(c, s.pages()["model"], data)
+}
+
+// relationView is a foreign key.
+type relationView struct{ Model, Column, OnDelete string }
+
+// limitView is what values must satisfy.
+type limitView struct{ Message, SQL string }
+
+// ruleView is a rule with the actions that it admits to.
+type ruleView struct {
+	Text    string
+	Actions []string
+}
+
+// relations lists the foreign keys of a table, and those to it.
+func (f *frame) relations(tables []databaseTable, of string) (to, from []relationView) {
+	for _, t := range tables {
+		for _, k := range t.Constraints {
+			if k.Kind != "f" {
+				continue
+			}
+			column := strings.Join(k.Columns, ", ")
+			if t.Name == of {
+				to = append(to, relationView{f.modelOf(k.Target), column, k.OnDelete})
+			}
+			if k.Target == of {
+				from = append(from, relationView{f.modelOf(t.Name), column, k.OnDelete})
+			}
+		}
+	}
+	return to, from
+}
+
+// modelOf returns the model of a table; the table's own name if it has none.
+func (f *frame) modelOf(table string) string {
+	for _, m := range f.Models {
+		if m.Table == table && !m.IsUnion {
+			return m.Name
+		}
+	}
+	return table
+}
+
+// keysAndLimits lists what tells the rows of a table apart, and what its values must satisfy.
+func keysAndLimits(t *databaseTable, m *release.Manifest) (keys []string, limits []limitView) {
+	for _, k := range t.Constraints {
+		switch k.Kind {
+		case "p", "u":
+			keys = append(keys, strings.Join(k.Columns, ", "))
+		case "c":
+			if m.Constraints[k.Name].Kind == release.Range {
+				continue // what the type of the column can hold
+			}
+			text := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(k.Text, "CHECK ("), ")"), "::text", "")
+			limits = append(limits, limitView{m.Constraints[k.Name].Message, text})
+		}
+	}
+	return keys, limits
+}
+
+// rulesOf lists the rules of a model's actions, each once.
+func rulesOf(m *modelView) (rules []ruleView) {
+	for _, a := range m.Actions {
+		for _, text := range a.Rules {
+			i := slices.IndexFunc(rules, func(r ruleView) bool { return r.Text == text })
+			if i < 0 {
+				i = len(rules)
+				rules = append(rules, ruleView{Text: text})
+			}
+			rules[i].Actions = append(rules[i].Actions, a.Name)
+		}
+	}
+	return rules
 }
 
 // actionPage shows an action, with a form to try it.

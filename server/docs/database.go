@@ -37,7 +37,23 @@ const tablesQuery = `
 				from pg_catalog.pg_attribute as a
 				left join pg_catalog.pg_attrdef as d on d.adrelid = a.attrelid and d.adnum = a.attnum
 				where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-			) as columns
+			) as columns,
+			(
+				select json_agg(json_build_object(
+					'name', k.conname,
+					'kind', k.contype,
+					'text', pg_get_constraintdef(k.oid, true),
+					'columns', (
+						select json_agg(a.attname order by u.place)
+						from unnest(k.conkey) with ordinality as u(attnum, place)
+						join pg_catalog.pg_attribute as a on a.attrelid = k.conrelid and a.attnum = u.attnum
+					),
+					'target', coalesce((select t.relname from pg_catalog.pg_class as t where t.oid = k.confrelid), ''),
+					'onDelete', case k.confdeltype when 'c' then 'cascade' when 'n' then 'set null' else '' end
+				) order by k.contype = 'p' desc, k.conname)
+				from pg_catalog.pg_constraint as k
+				where k.conrelid = c.oid and k.contype in ('p', 'u', 'f', 'c')
+			) as constraints
 		from pg_catalog.pg_class as c
 		join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
 		where n.nspname = 'app' and c.relkind = 'r'
@@ -51,8 +67,16 @@ type tableColumn struct {
 
 // databaseTable is a table as the page shows it.
 type databaseTable struct {
-	Name, Doc string
-	Columns   []tableColumn
+	Name, Doc   string
+	Columns     []tableColumn
+	Constraints []tableConstraint
+}
+
+// tableConstraint is a constraint as the pages show it.
+type tableConstraint struct {
+	Name, Kind, Text string // kind p, u, f or c, as in the catalog
+	Columns          []string
+	Target, OnDelete string // of a foreign key: the other table, and what the deletion of its row does here
 }
 
 func (s *Pages) databaseTables() ([]databaseTable, error) {

@@ -82,7 +82,7 @@ type asset struct {
 // ownAssets are the style sheets and scripts of this folder.
 var ownAssets = []string{
 	"pages.css", "application.css", "reference.css", "reference.js", "problem.js", "caller.js", "frame.js", "palette.js",
-	"form.js", "json.js", "sql.js", "action.js", "rows.js", "events.js",
+	"form.js", "json.js", "sql.js", "action.js", "rows.js", "events.js", "overview.js",
 }
 
 // swaggerFiles are the files of Swagger UI that the reference uses.
@@ -97,7 +97,7 @@ func readPages() map[string]*template.Template {
 	pages := map[string]*template.Template{}
 	for _, name := range []string{"application", "access", "model", "action", "rows", "reference", "mail", "events", "jobs", "problem"} {
 		file := name + ".html"
-		pages[name] = template.Must(template.New(file).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, file, "frame.html"))
+		pages[name] = template.Must(template.New(file).Funcs(template.FuncMap{"lines": paragraphs, "list": func(values ...any) []any { return values }}).ParseFS(docsFiles, file, "frame.html"))
 	}
 	return pages
 }

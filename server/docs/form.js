@@ -137,7 +137,7 @@ function textPart(node, path, context) {
   const wrapper = node.kind === "id" && context.ids?.[path.replace(/\.\d+(?=\.|$)/g, "").replace(/\.(equals|notEquals|oneOf)$/, "")];
   let box = control;
   if (wrapper) {
-    box = element("span", {}, control, proposals(control, wrapper));
+    box = element("span", { className: "picker" }, control, proposals(control, wrapper));
   }
   return withNull(node, box, {
     read() {
@@ -154,14 +154,20 @@ function textPart(node, path, context) {
   });
 }
 
-/** proposals lists rows of a model by their labels while an id is typed. */
+/** proposals lists rows of a model by their labels while an id is typed, and says the label of the chosen one. */
 function proposals(control, model) {
   const list = element("datalist", { id: "rows-" + ++lists });
   control.setAttribute("list", list.id);
   control.placeholder = "id of " + model;
   let latest = 0;
+  const chosen = element("output", { className: "quiet" });
   const propose = async () => {
     const asked = ++latest;
+    const choice = [...list.options].find((o) => o.value === control.value);
+    chosen.textContent = choice && choice.textContent !== choice.value ? choice.textContent : "";
+    if (choice) {
+      return;
+    }
     try {
       const shape = await shapeOf(model);
       const text = control.value.trim();
@@ -176,7 +182,7 @@ function proposals(control, model) {
   };
   control.addEventListener("focus", propose);
   control.addEventListener("input", propose);
-  return list;
+  return element("span", {}, list, chosen);
 }
 
 let shapes = null; // of the models, requested once

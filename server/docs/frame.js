@@ -5,8 +5,10 @@
 const byID = (id) => document.getElementById(id);
 
 // In a narrow window, the contents would fill the screen.
-if (matchMedia("(max-width: 50rem)").matches) {
+const isNarrow = matchMedia("(max-width: 50rem)").matches;
+if (isNarrow) {
   byID("contents").open = false;
+  byID("pages").open = false;
 }
 
 // The place of the page, in the middle of the contents. scrollIntoView would scroll the page too.
@@ -35,6 +37,9 @@ function close() {
 document.addEventListener("click", (event) => {
   if (!byID("caller").contains(event.target)) {
     close();
+  }
+  if (isNarrow && !byID("pages").contains(event.target)) {
+    byID("pages").open = false;
   }
 });
 

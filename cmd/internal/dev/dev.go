@@ -223,7 +223,7 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	outcome := l.build(ctx)
 	switch {
 	case outcome != nil:
-		l.data.Installed(outcome.compiled)
+		l.data.Installed(outcome.compiled, outcome.warnings)
 		if err := l.keepClient(outcome.compiled); err != nil {
 			l.say("%v", err)
 		}
@@ -332,7 +332,7 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 		l.forget(outcome.Plan)
 		l.say("release %d installed in %d ms", outcome.Release, time.Since(began).Milliseconds())
 	}
-	return &turnOutcome{compiled}
+	return &turnOutcome{compiled, errs}
 }
 
 // readProject reads the project, after writing its missing files of custom code.
@@ -385,6 +385,7 @@ func (l *loop) resetCommand() string {
 // turnOutcome is the result of a successful turn.
 type turnOutcome struct {
 	compiled *sqlgen.Compiled
+	warnings syntax.Errors
 }
 
 // migrate updates the platform if no release did, since the server needs it to wait for

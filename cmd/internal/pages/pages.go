@@ -19,6 +19,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/model"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // timeLimit is the longest time for a question.
@@ -34,6 +36,7 @@ type Data struct {
 
 	mu       sync.Mutex
 	compiled *sqlgen.Compiled // what is served; nil before the first installation
+	warnings []string
 	trouble  string
 }
 
@@ -41,11 +44,14 @@ type Data struct {
 // the variables of env.
 func New(url string, env []string) *Data { return &Data{url: url, env: env} }
 
-// Installed notes the served release, and that nothing is wrong.
-func (b *Data) Installed(c *sqlgen.Compiled) {
+// Installed notes the served release with the warnings of its schema, and that nothing is wrong.
+func (b *Data) Installed(c *sqlgen.Compiled, warnings syntax.Errors) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.compiled, b.trouble = c, ""
+	b.compiled, b.trouble, b.warnings = c, "", []string{}
+	for _, w := range warnings {
+		b.warnings = append(b.warnings, fmt.Sprintf("%s:%d: %s (%s)", w.Span.File.Name, w.Span.Start.Line, w.Message, w.Code))
+	}
 }
 
 // Behind notes why the current files could not be installed, in words for people. The
@@ -94,11 +100,12 @@ func wrong(format string, args ...any) error {
 // database refuses it.
 func (b *Data) Ask(ctx context.Context, question string, input []byte) ([]byte, error) {
 	answer := map[string]func(context.Context, *asked) (any, error){
-		"models":  models,
-		"rows":    rows,
-		"change":  change,
-		"explain": why,
-		"signIns": signIns,
+		"overview": b.overview,
+		"models":   models,
+		"rows":     rows,
+		"change":   change,
+		"explain":  why,
+		"signIns":  signIns,
 	}[question]
 	if answer == nil {
 		return nil, wrong("the pages have no question %q", question)
@@ -129,6 +136,23 @@ func (b *Data) Ask(ctx context.Context, question string, input []byte) ([]byte, 
 		return nil, fmt.Errorf("write the answer: %w", err)
 	}
 	return text.Bytes(), nil
+}
+
+// overview counts the rows of each model, up to maxCount and one, and lists the warnings of the schema.
+func (b *Data) overview(ctx context.Context, a *asked) (any, error) {
+	b.mu.Lock()
+	warnings := b.warnings
+	b.mu.Unlock()
+	counts := map[string]int{}
+	for _, m := range a.Schema.Models {
+		var count int
+		query := fmt.Sprintf("select count(*) from (select from %s limit %d) as counted", pg.Qualified("app", m.Table), maxCount+1)
+		if err := a.conn.QueryRow(ctx, query).Scan(&count); err != nil {
+			return nil, fmt.Errorf("count the rows of %s: %w", m.Name, err)
+		}
+		counts[m.Name] = count
+	}
+	return map[string]any{"rows": counts, "warnings": warnings}, nil
 }
 
 // asked is a question with its context.

@@ -44,7 +44,7 @@ func newData(t *testing.T) *testData {
 		t.Fatal(err)
 	}
 	b := &testData{pages.New(db.OwnerURL(), nil), db}
-	b.Installed(compiled)
+	b.Installed(compiled, errs)
 	return b
 }
 
@@ -348,7 +348,7 @@ func TestTrouble(t *testing.T) {
 	if got := b.Trouble(); got != "it is broken" {
 		t.Errorf("got %q", got)
 	}
-	b.Installed(&sqlgen.Compiled{})
+	b.Installed(&sqlgen.Compiled{}, nil)
 	if got := b.Trouble(); got != "" {
 		t.Errorf("after an installation: got %q", got)
 	}

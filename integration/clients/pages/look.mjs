@@ -22,6 +22,10 @@ function faults() {
   if (top < 0 || bottom > innerHeight) {
     found.push("its place in the contents is outside of the window");
   }
+  const header = document.querySelector("header");
+  if (innerWidth < 600 && !header.closest("#reference-page") && header.offsetHeight > 60) {
+    found.push(`its header is ${header.offsetHeight} px high`);
+  }
   const beyond = document.documentElement.scrollWidth - innerWidth;
   if (beyond > 0) {
     found.push(`runs ${beyond} px over the window`);

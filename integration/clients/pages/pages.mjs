@@ -27,10 +27,15 @@ await page.goto(base + "/");
 await say("title:", () => page.title());
 await say("models:", async () => (await page.locator("section.model > h2 > a:first-child").allTextContents()).join(" "));
 await say("caller:", () => page.locator("#who").textContent());
+await say("diagram:", async () => (await page.locator(".diagram text").allTextContents()).join(" "), () => page.locator(".diagram .link").count(), () => page.locator(".diagram .link title").first().textContent());
+await say("to look at:", async () => (await page.locator("#wrong li").allTextContents()).join(" ").slice(0, 60));
 await say("padlocks:", async () => (await page.locator(".models li:has(.lock) a").allTextContents()).join(" "));
 await picture("application", page);
 await page.getByRole("link", { name: "RepairOrder", exact: true }).first().click();
 await say("model:", () => page.title(), async () => (await page.locator("main tbody td:first-child").allTextContents()).join(" "));
+await say("rules:", async () => (await page.locator("#rules li").allTextContents()).map((t) => t.trim()).join("; "));
+await say("relations:", async () => (await page.locator("#relations li").allTextContents()).join("; "));
+await say("keys and limits:", async () => (await page.locator("#keys li").allTextContents()).join("; "));
 await page.locator("details[data-sql] > summary").click();
 await page.waitForFunction(() => document.querySelector("[data-sql] pre").textContent.includes("create policy repair_order_select"));
 await picture("model", page);
@@ -94,7 +99,7 @@ await say("photos:", photographed.status, photographed.answer.photos.map((p) => 
 
 // Permissions, as an anonymous caller and then signed in.
 await page.goto(base + "/docs/access");
-await say("matrix:", () => page.locator('tr[data-action="hireMechanic"]').innerText());
+await say("matrix:", async () => (await page.locator('tr[data-action="hireMechanic"]').innerText()).trim());
 await picture("access", page);
 await say("anonymous:", (await sendJSON("hireMechanic", { name: "Grace" })).status);
 await page.locator("#caller > summary").click();

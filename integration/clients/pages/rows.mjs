@@ -15,6 +15,12 @@ const inRow = (field) => dialog.locator(`[data-path="${field}"]`).locator("input
 const table = (model) => page.goto(`${base}/docs/rows/${model}`);
 const counted = (text) => page.locator("#count", { hasText: text }).waitFor();
 
+// The overview counts the rows, and says what to look at and what to do.
+await page.goto(base + "/");
+await page.locator("#all-rows", { hasText: "0 rows" }).waitFor();
+await say("overview:", () => page.locator(".summary").textContent(), () => page.locator("#no-rows").isVisible());
+await say("warnings:", () => page.locator("#warnings summary").textContent());
+
 // Rows are made directly, and by an action.
 await table("Owner");
 await counted("0 rows");
@@ -38,6 +44,7 @@ await owner.fill("Gra");
 await page.waitForFunction(() => document.querySelectorAll("datalist option").length === 1);
 await say("proposed:", () => page.locator("datalist option").textContent());
 await owner.fill(await page.locator("datalist option").getAttribute("value"));
+await say("chosen:", () => page.locator(".picker output").textContent());
 await page.locator('[data-path="title"] input').fill("a hammer");
 await page.locator('[data-path="photo"] [type="file"]').setInputFiles({ name: "a.png", mimeType: "image/png", buffer: Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4z8AAQQxwFgBB0gX7h/C5SAAAAABJRU5ErkJggg==", "base64") });
 await page.locator(".file output", { hasText: "inline" }).waitFor();
