@@ -171,10 +171,7 @@ func (g *Grants) matchFactor(ctx context.Context, tried Tried, code, recovery, c
 	case recovery != "":
 		return Factored{Recovery: hashRecoveryCode(recovery)}, tried.IdentityID, nil
 	case credential != "":
-		answered, refusal, err := g.accounts.verifyPasskey(ctx, credential)
-		if err == nil && refusal != nil {
-			err = InvalidGrant(refusedFactor).because(refusal)
-		}
+		answered, err := g.accounts.verifyPasskey(ctx, credential)
 		return Factored{Passkey: &answered}, answered.Passkey.IdentityID, err
 	}
 	step, isRight, err := g.accounts.matchTOTP(tried.Secret, code, tried.At)

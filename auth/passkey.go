@@ -124,31 +124,33 @@ func (a *Accounts) PasskeyRequest(ctx context.Context) (json.RawMessage, error) 
 }
 
 // verifyPasskey checks what a client has got from navigator.credentials.get. The store still has to compare the counter,
-// and the end of the challenge. It returns the cause of a refusal apart from a failure of the store.
-func (a *Accounts) verifyPasskey(ctx context.Context, credential string) (answered Answered, refusal, err error) {
-	parsed, refusal := protocol.ParseCredentialRequestResponseBytes([]byte(credential))
-	if refusal != nil {
-		return answered, refusal, nil
+// and the end of the challenge.
+func (a *Accounts) verifyPasskey(ctx context.Context, credential string) (answered Answered, err error) {
+	refused := InvalidGrant(refusedPasskey)
+	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(credential))
+	if err != nil {
+		return answered, refused.because(err)
 	}
-	session, refusal := a.passkeys.session(parsed.Response.CollectedClientData.Challenge, "", &answered)
-	if refusal != nil {
-		return answered, refusal, nil
+	session, err := a.passkeys.session(parsed.Response.CollectedClientData.Challenge, "", &answered)
+	if err != nil {
+		return answered, refused.because(err)
 	}
-	if answered.Passkey, err = a.store.Passkey(ctx, parsed.ID); err != nil {
-		return answered, nil, err
+	known, err := a.store.Passkey(ctx, parsed.ID)
+	switch {
+	case err != nil:
+		return answered, err
+	case known.IdentityID == "":
+		return answered, refused.because(errors.New("the passkey is unknown"))
 	}
-	if answered.Passkey.IdentityID == "" {
-		return answered, errors.New("the passkey is unknown"), nil
-	}
-	key := webauthn.Credential{
-		ID: parsed.RawID, PublicKey: answered.Passkey.PublicKey, Flags: webauthn.CredentialFlags{BackupEligible: answered.Passkey.IsShared},
-	}
+	key := webauthn.Credential{ID: parsed.RawID, PublicKey: known.PublicKey, Flags: webauthn.CredentialFlags{BackupEligible: known.IsShared}}
 	find := func(_, _ []byte) (webauthn.User, error) {
-		return owner{id: answered.Passkey.IdentityID, keys: []webauthn.Credential{key}}, nil
+		return owner{id: known.IdentityID, keys: []webauthn.Credential{key}}, nil
 	}
-	_, _, refusal = a.passkeys.party.ValidatePasskeyLogin(find, session, parsed)
-	answered.Counter = int64(parsed.Response.AuthenticatorData.Counter)
-	return answered, refusal, nil
+	if _, _, err := a.passkeys.party.ValidatePasskeyLogin(find, session, parsed); err != nil {
+		return answered, refused.because(err)
+	}
+	answered.Passkey, answered.Counter = known, int64(parsed.Response.AuthenticatorData.Counter)
+	return answered, nil
 }
 
 var errCredential = &InputError{Field: "credential", Code: "incorrect", Problem: "is not a new passkey"}

@@ -179,6 +179,9 @@ func withPasskey(t *testing.T) (s *service, own tokens, p *passkey) {
 func TestPasskey(t *testing.T) {
 	t.Parallel()
 	s, own, p := withPasskey(t)
+	if got := newBrowser(t).get(t, s.url+"/.well-known/oauth-authorization-server").body; !strings.Contains(got, `"passkey"`) {
+		t.Errorf("the metadata: got %s", got)
+	}
 	other := s.another(t)
 	for range 2 {
 		in := other.grant(t, byPasskey(p.shown(t, s.challenge(t)))) // another server's challenge is as good
