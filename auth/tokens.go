@@ -48,6 +48,8 @@ type Identity struct {
 	ID     string // empty means anonymous
 	Token  string // when the access token was issued, Family, and Shown; empty for a machine's key
 	Family string // of the sign-in, named by familyName; empty if unknown
+
+	Expires time.Time // of the access token; zero for a machine's key
 }
 
 // NewTokens reads the keys. It fails on a key of a kind that is not accepted.
@@ -205,7 +207,7 @@ func (t *Tokens) Identify(ctx context.Context, authorization []string) (Identity
 		if !now.Before(v.expires) {
 			return Identity{}, ErrExpired
 		}
-		return v.identity, nil
+		return v.identified(), nil
 	}
 	v, err := t.verify(token)
 	if err != nil {
@@ -215,7 +217,7 @@ func (t *Tokens) Identify(ctx context.Context, authorization []string) (Identity
 		return Identity{}, ErrExpired
 	}
 	t.verified.put(token, v)
-	return v.identity, nil
+	return v.identified(), nil
 }
 
 // bearer returns the token of a header value: "Bearer", in any case, spaces and one word
@@ -247,6 +249,12 @@ var isTokenByte = func() (is [256]bool) {
 type verification struct {
 	identity Identity
 	expires  time.Time
+}
+
+// identified is the identity, until when the token names it.
+func (v verification) identified() Identity {
+	v.identity.Expires = v.expires
+	return v.identity
 }
 
 // verify checks everything about a token but its expiry. The token cannot choose how: its

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -37,7 +38,9 @@ type call struct {
 	prepared  prepared
 	keys      [][]byte // of idempotency, beside those in the header
 	once      *once    // nil if the call may be repeated
-	rows      *answer.Answer
+	// isFollowed tells that its answer is followed, so that nothing of it is about this request alone.
+	isFollowed bool
+	rows       *answer.Answer
 }
 
 // stage is one step of a call. It may refuse, and returns errAnswered if it has written the response.
@@ -75,6 +78,9 @@ func (s *Server) goThrough(c *fiber.Ctx, of *stages) error {
 	exposed, err := s.route(c, r)
 	if err != nil {
 		return err
+	}
+	if of == &callStages && isStream(c, exposed) {
+		of = &liveStages
 	}
 	k := s.calls.Get().(*call)
 	*k = call{server: s, http: c, release: r, caller: caller{request: request.Of(c)}}
@@ -155,7 +161,7 @@ func (k *call) preflight(more ...string) error {
 
 func (k *call) identify() error {
 	who, err := k.server.identify(k.http)
-	k.identity, k.token, k.family = who.ID, who.Token, who.Family
+	k.identity, k.token, k.family, k.expires = who.ID, who.Token, who.Family, who.Expires
 	return err
 }
 
@@ -306,6 +312,9 @@ func (k *call) askBy(function *database.Statement) error {
 	if err == nil && k.action.Invitation != "" {
 		s.mailed()
 	}
+	if err == nil && isWrite && k.release.isLive {
+		s.live.Wake()
+	}
 	if err == nil && k.action.Kind == release.Start {
 		s.runs.Wake()
 	}
@@ -381,9 +390,10 @@ func misdeclared(action *action, result []byte, hasWritten bool) error {
 
 // caller is the identity and the client of a request.
 type caller struct {
-	identity string // empty for an anonymous caller
-	token    string // of auth.Identity; empty for a machine's key
-	family   string // of the sign-in; empty if it is not known
+	identity string    // empty for an anonymous caller
+	token    string    // of auth.Identity; empty for a machine's key
+	family   string    // of the sign-in; empty if it is not known
+	expires  time.Time // of the access token; zero means never
 	zone     string
 	request  *request.Request
 }
@@ -437,7 +447,7 @@ func (k *call) makeContext() []byte {
 		b = append(b, k.zone...)
 		b = append(b, '"')
 	}
-	if k.release.hasCustomCode || k.release.manifest.IsLogged() {
+	if (k.release.hasCustomCode || k.release.manifest.IsLogged()) && !k.isFollowed {
 		b = append(b, `,"requestId":"`...)
 		b = append(b, k.request.ID...)
 		b = append(b, '"')

@@ -40,6 +40,8 @@ type served struct {
 
 	// hasCustomCode tells whether there is code that may ask for the name of a request.
 	hasCustomCode bool
+
+	isLive bool // whether there are live answers
 }
 
 // api is the actions under one path.
@@ -56,6 +58,8 @@ type action struct {
 	reader  *input.Reader
 	byQuery bool // may be called by GET
 	call    database.Statement
+	follows *input.Reader                  // reads the input of a live answer; nil without
+	values  database.Statement             // asks what a live answer depends on of the caller
 	early   database.Statement             // for an action whose input is prepared
 	places  *files.ResultPlaces            // of files in its result; nil means none
 	answers *answer.Declared               // what its custom code must answer; nil means that it is not compared
@@ -235,7 +239,7 @@ func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]declaredFunct
 			join pg_catalog.pg_type on pg_type.oid = prorettype
 			where pronamespace = 'api'::regnamespace
 				and prokind = 'f'
-				and (prorettype in ('text'::regtype, 'boolean'::regtype) and not proretset or typtype = 'c' or prorettype = 'record'::regtype)
+				and (prorettype in ('text'::regtype, 'boolean'::regtype, 'jsonb'::regtype) and not proretset or typtype = 'c' or prorettype = 'record'::regtype)
 		)
 		select format('%s (%s)', proname, oidvectortypes(proargtypes)), case when typtype = 'c' or prorettype = 'record'::regtype then 'rows' else prorettype::regtype::text end, provolatile::text
 		from declared
@@ -286,6 +290,9 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 				faults = append(faults, fmt.Sprintf("action %s: function api.%s of a %s action is volatile", a.Name, plain(a.Facets), a.Kind))
 			}
 		}
+		if a.Live != nil && a.Live.Function != "" && declared[plain(a.Live.Function)].result != "jsonb" {
+			faults = append(faults, fmt.Sprintf("action %s: no function api.%s with result jsonb that the server may execute", a.Name, plain(a.Live.Function)))
+		}
 		if a.Early != "" && declared[plain(a.Early)].result != "boolean" {
 			faults = append(faults, fmt.Sprintf("action %s: no function api.%s with result boolean that the server may execute", a.Name, plain(a.Early)))
 		}
@@ -297,7 +304,7 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 // and between it and the environment of this server.
 func (s *Server) build(installed answer.Release, m *release.Manifest) (r *served, faults []string) {
 	m = account.Extend(m, account.Offer{Mail: s.config.HasMail(), Passwords: s.config.PasswordEnabled, Secrets: s.encryption != nil, Passkeys: s.config.Passkeys.RPID != ""})
-	r = &served{number: installed.Number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints}
+	r = &served{number: installed.Number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints, isLive: m.HasLive()}
 
 	if err := limitPages(m, s.config.Pagination); err != nil {
 		faults = append(faults, err.Error())
@@ -413,6 +420,12 @@ func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *r
 	}
 	if a.Early != "" {
 		built.early = database.NewStatement(installed, a.Early, answer.NewValue(a.Early))
+	}
+	if a.Live != nil {
+		built.follows = reader.WithPaging(input.Paging{Size: s.config.Pagination.DefaultSize})
+		if a.Live.Function != "" {
+			built.values = database.NewStatement(installed, a.Live.Function, answer.NewValue(a.Live.Function))
+		}
 	}
 	built.call.Shared = a.Kind == release.Get && !a.Custom
 	built.call.Custom = a.Custom

@@ -190,7 +190,9 @@ func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) (isReadOnly bool, 
 	if err != nil {
 		return false, err
 	}
-	s.current.Store(r)
+	if s.current.Swap(r) != nil {
+		s.live.EndAll() // clients come again, and say what they have
+	}
 	s.telemetry.Release.Set(float64(r.number))
 	s.log.Info("serving release", "release", r.number)
 	return isReadOnly, nil

@@ -26,6 +26,7 @@ import (
 	"github.com/sternpost/sternpost/server/events"
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/listener"
+	"github.com/sternpost/sternpost/server/live"
 	"github.com/sternpost/sternpost/server/mailroom"
 	"github.com/sternpost/sternpost/server/queue"
 	"github.com/sternpost/sternpost/server/request"
@@ -46,6 +47,7 @@ type Server struct {
 	queues          []*queue.Queue // of the tasks that this server does
 	events          *events.Events
 	runs            *queue.Queue // of jobs
+	live            *live.Hub
 	mails           *queue.Queue // one of them; nil without mail
 	files           *files.Service
 	docs            *docs.Pages // nil if there are none
@@ -201,6 +203,7 @@ func (s *Server) furnish(options Options) error {
 	if err := s.newQueues(options.Mail); err != nil {
 		return err
 	}
+	s.live = s.newLive()
 	if s.config.Docs {
 		s.docs = docs.New(docs.Options{Config: &s.config, DB: s.db, Policy: s.policy, Release: s.release, OpenMail: s.signIn.Accounts.Open,
 			Data: options.Data, IssueToken: s.signIn.Tokens.Issue, FileURL: s.files.URL})
@@ -339,6 +342,7 @@ func (s *Server) newApp() *fiber.App {
 	inner.Handler = s.receive(app.Handler())
 	inner.ErrorHandler = s.unreadable
 	inner.HeaderReceived = request.WithholdBody
+	inner.KeepHijackedConns = true // streams go on
 	inner.ConnState = noteState
 	s.public.Parks(inner.ServeConn)
 	return app
@@ -371,6 +375,11 @@ func (s *Server) Run(ctx context.Context) error {
 	go func() {
 		defer close(read)
 		s.events.Run(background)
+	}()
+	followedAnswers := make(chan struct{})
+	go func() {
+		defer close(followedAnswers)
+		s.live.Run(background)
 	}()
 	go s.events.Schedule(background, s.runs.Wake)
 	for _, q := range s.queues {
@@ -410,6 +419,7 @@ func (s *Server) Run(ctx context.Context) error {
 	stopBackground()
 	<-followed
 	<-read
+	<-followedAnswers
 	_ = admin.Close()
 	s.db.Close()
 	end, cancel := context.WithTimeout(context.Background(), database.CancelTimeout)
@@ -429,6 +439,7 @@ func (s *Server) stop() {
 	s.telemetry.Ready.Set(0)
 	s.log.Info("stopping", "inFlight", s.inFlight.Load())
 
+	s.live.Stop(time.Second)
 	grace, cancel := context.WithTimeout(context.Background(), s.config.ShutdownGrace)
 	defer cancel()
 	s.waitIdle(grace)

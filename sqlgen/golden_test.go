@@ -13,6 +13,7 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/explain"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -26,6 +27,7 @@ import (
 //	want/policies.sql   Policies
 //	want/functions.sql  Actions
 //	want/manifest.json
+//	want/live           what explain --live says of each live action
 //	want/errors         the diagnostics; nothing else then
 //
 // What every schema has, the model Identity, is shown only where the case has a
@@ -65,6 +67,12 @@ func TestGolden(t *testing.T) {
 				got = part(script, project.Config != nil, "Actions")
 			case "manifest.json":
 				got = string(compiled.Manifest.Text()) + "\n"
+			case "live":
+				for _, a := range compiled.Manifest.Actions {
+					if a.Live != nil {
+						got += explain.Live(a) + "\n"
+					}
+				}
 			case "errors":
 				got = rendered(t, errs)
 			default:

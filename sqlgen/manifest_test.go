@@ -84,6 +84,9 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 		for _, f := range a.Foreseen {
 			told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", f.Function, f.Signature(), resultOf(m, a), volatility))
 		}
+		if a.Live != nil && a.Live.Function != "" {
+			told = append(told, fmt.Sprintf("%s(%s) returns jsonb, volatility s", a.Live.Function, release.PlainSignature))
+		}
 		if a.Facets != "" {
 			told = append(told, fmt.Sprintf("%s(%s) returns text, volatility s", a.Facets, release.PlainSignature))
 		}

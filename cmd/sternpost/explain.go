@@ -53,6 +53,9 @@ shows values of Passwords and Secrets. It does not evaluate constraints and cust
 It takes ctx.env and ctx.secrets from the environment. If the caller cannot send files
 at present (429), a note says until when.
 
+With --live, explain says instead what the answer of a live action depends on: after which
+changes it is called again, and which callers share its calls.
+
 As JSON: action, kind, model, caller, status (of the answer, null if it depends on a
 row that is not written yet), outcome, early, rules[], validations[], rows[] (id,
 selected, admitted, wheres, rules) and notes[]. Later versions may add members.
@@ -68,6 +71,7 @@ action, the caller or the input is wrong, and with 3 if there is no database.`,
 	c.Flags().StringArrayVar(&f.headers, "header", nil, "a header of the request, Name=value; repeatable")
 	c.Flags().StringVar(&f.row, "row", "", "the id of a row to explain")
 	c.Flags().BoolVar(&f.conditions, "conditions", false, "show the clauses of named conditions")
+	c.Flags().BoolVar(&f.live, "live", false, "say what the answer of a live action depends on; no database is needed")
 	c.Flags().StringVar(&f.databaseURL, "database-url", "", "database to read (default $DATABASE_URL, or that of dev)")
 	c.Flags().StringVar(&f.format, "format", "text", "how to print: text, or json for scripts")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -85,7 +89,7 @@ type explainFlags struct {
 	headers                             []string
 	signedIn                            time.Duration
 	secondFactor                        bool
-	conditions                          bool
+	conditions, live                    bool
 }
 
 // explain compiles the project, finds the database and explains one call.
@@ -97,6 +101,10 @@ func (f *explainFlags) explain(ctx context.Context, out, diagnostics io.Writer, 
 	compiled, errs := sqlgen.Compile(project)
 	if compiled == nil {
 		return renderFresh(diagnostics, dir, errs)
+	}
+	if a := compiled.Manifest.Action(action); f.live && a != nil {
+		_, err := io.WriteString(out, explain.Live(a))
+		return err
 	}
 	request, err := f.request(compiled, action)
 	if err != nil {

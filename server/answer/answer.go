@@ -21,6 +21,7 @@ type Plan struct {
 	size        int          // which of the parts is the number of rows that a form reads; -1 means none
 	takesCaller bool         // whether it takes only the caller, and not the whole context
 	count       int          // of arguments; 0 if it takes its input as a whole
+	types       []string     // of the parameters of a statement
 	record      *Record      // nil means that the function returns JSON
 	pages       *pages       // nil means that it returns at most one record
 }
@@ -99,9 +100,13 @@ func (p *Plan) IsList() bool { return p.pages != nil }
 func NewValue(function string) *Plan { return newValue(function, nil) }
 
 func newValue(function string, arguments []release.Argument) *Plan {
-	p := &Plan{usual: Statement{SQL: "select " + callOf(function, arguments)}, size: -1}
+	p := &Plan{usual: Statement{SQL: "select " + callOf(function, arguments)}, size: -1, types: wholeInput}
 	if len(arguments) == 0 {
 		return p
+	}
+	p.types = nil
+	for _, a := range arguments {
+		p.types = append(p.types, a.Type)
 	}
 	p.takesCaller = arguments[len(arguments)-1].Type != release.ContextType
 	var texts []input.Text
@@ -114,6 +119,9 @@ func newValue(function string, arguments []release.Argument) *Plan {
 	p.inputs = input.NewTexts(texts)
 	return p
 }
+
+// wholeInput is the types of the parameters of a function that takes its input as a whole.
+var wholeInput = []string{"jsonb", "jsonb"}
 
 // TakesContext tells whether the function takes the whole context of a request, and not
 // only the caller.
@@ -151,7 +159,7 @@ func orNull(text string) []byte {
 // transaction read-only first: `case` evaluates its condition before the call, and the
 // condition is volatile and so is not folded away.
 func newGuarded(function string, further ...string) *Plan {
-	return &Plan{usual: Statement{
+	return &Plan{types: wholeInput, usual: Statement{
 		SQL: "select case when pg_catalog.set_config('transaction_read_only', 'on', true) is not null then " + callOf(function, nil, further...) + " end",
 	}}
 }

@@ -100,6 +100,7 @@ type Config struct {
 	Jobs        Jobs
 	Subscribers []Subscriber // the webhooks
 	Changes     Changes
+	Live        Live
 	Storage     Storage
 	Uploads     Uploads
 
@@ -410,4 +411,12 @@ func (c *Config) Address() string {
 // AdminAddress returns the address of the admin listener.
 func (c *Config) AdminAddress() string {
 	return net.JoinHostPort(c.AdminHost, strconv.Itoa(c.AdminPort))
+}
+
+// Live is the settings of live answers.
+type Live struct {
+	Interval     time.Duration // between two calls for one answer
+	Share        float64       // of the connections that calls for them take at most
+	MaxStreams   int
+	MaxPerCaller int // streams of one caller
 }

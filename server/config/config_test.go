@@ -52,6 +52,7 @@ func TestConfigDefaults(t *testing.T) {
 		Passkeys:     auth.PasskeyOptions{Origins: []string{}},
 		Jobs:         Jobs{Timeout: 5 * time.Minute},
 		Changes:      Changes{Keep: 72 * time.Hour},
+		Live:         Live{Interval: 50 * time.Millisecond, Share: 0.25, MaxStreams: 20000, MaxPerCaller: 20},
 		Storage:      Storage{Directory: ".sternpost/files", Reserve: 1 << 30, Check: true, DeleteDelay: time.Hour},
 		Name:         "config", // of the folder that this test runs in
 		Verification: auth.VerificationOff, Mail: mail.Options{TLS: mail.StartTLS, Port: 587}, MailFolder: "mail", MailsPerAddress: 50,
@@ -281,7 +282,7 @@ func TestSettingsHaveTheirPlaces(t *testing.T) {
 			continue
 		}
 		text, isSpecial := texts[s.key]
-		for _, candidate := range []string{"https://a.example", "true", "77", "7777"} {
+		for _, candidate := range []string{"https://a.example", "true", "0.5", "77", "7777"} {
 			if isSpecial {
 				break
 			}

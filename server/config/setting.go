@@ -145,6 +145,10 @@ var settings = []setting[Config]{
 	{key: "subscribers", isNamed: true, members: keysOf(subscriberMembers)},
 	{key: "changes.keep", set: one(secondsUpTo(60, 518400), func(c *Config) *time.Duration { return &c.Changes.Keep }), production: "259200", development: "259200"},
 	{key: "jobs.timeout", set: one(seconds(1), func(c *Config) *time.Duration { return &c.Jobs.Timeout }), production: "300", development: "300"},
+	{key: "live.interval", set: one(secondsUpTo(0.01, 60), func(c *Config) *time.Duration { return &c.Live.Interval }), production: "0.05", development: "0.05"},
+	{key: "live.share", set: one(fraction, func(c *Config) *float64 { return &c.Live.Share }), production: "0.25", development: "0.25"},
+	{key: "live.maxStreams", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Live.MaxStreams }), production: "20000", development: "20000"},
+	{key: "live.maxStreamsPerCaller", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Live.MaxPerCaller }), production: "20", development: "20"},
 	{key: "storage.type", set: one(choice(S3, Disk, Local), func(c *Config) *StorageType { return &c.Storage.Type }), production: "s3", development: "local"},
 	{key: "storage.directory", set: one(text, func(c *Config) *string { return &c.Storage.Directory }), production: ".sternpost/files", development: ".sternpost/files"},
 	{key: "storage.reserve", set: one(integer(0, math.MaxInt), func(c *Config) *int { return &c.Storage.Reserve }), production: "1073741824", development: "1073741824"},
@@ -291,6 +295,15 @@ func integer(low, high int) func(string) (int, error) {
 		}
 		return n, nil
 	}
+}
+
+// fraction reads a part of a whole.
+func fraction(text string) (float64, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n > 0 && n <= 1) {
+		return 0, errors.New("is not a number above 0 and up to 1, such as 0.25")
+	}
+	return n, nil
 }
 
 // seconds reads a duration; a fraction of a second is allowed.

@@ -144,7 +144,12 @@ func (e *Events) Run(ctx context.Context) {
 	var tended, measured time.Time
 	for ctx.Err() == nil {
 		wait := idleInterval
-		if _, m := e.Release(); m != nil && len(m.Subscribers)+len(m.Jobs) > 0 && e.IsServed() {
+		_, m := e.Release()
+		if m != nil && e.IsServed() && time.Since(tended) > tendInterval {
+			tended = time.Now()
+			e.note(ctx, "", e.tend(ctx))
+		}
+		if m != nil && len(m.Subscribers)+len(m.Jobs) > 0 && e.IsServed() {
 			if len(m.Subscribers) > 0 {
 				wait = pollInterval
 				if err := e.look(ctx, m); err != nil {
@@ -155,10 +160,6 @@ func (e *Events) Run(ctx context.Context) {
 			if time.Since(measured) > measureInterval {
 				measured = time.Now()
 				e.note(ctx, "", e.measure())
-			}
-			if len(m.Subscribers) > 0 && time.Since(tended) > tendInterval {
-				tended = time.Now()
-				e.note(ctx, "", e.tend(ctx))
 			}
 		}
 		select {

@@ -66,6 +66,15 @@ func (p *peek) look(fd uintptr) {
 	}
 }
 
+// writeAtOnce writes without waiting.
+func writeAtOnce(raw syscall.RawConn, b []byte) (n int) {
+	_ = raw.Write(func(fd uintptr) bool {
+		n, _ = syscall.Write(int(fd), b)
+		return true
+	})
+	return max(n, 0)
+}
+
 // canPark tells whether awaitInput waits.
 const canPark = true
 

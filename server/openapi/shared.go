@@ -123,7 +123,7 @@ var responseTexts = map[int]string{
 func codesOf(status int) []string {
 	var codes []string
 	for _, r := range refusal.Catalogue() {
-		if r.Status == status {
+		if r.Status == status && r != &refusal.NotLive { // of streams
 			codes = append(codes, r.Code)
 		}
 	}

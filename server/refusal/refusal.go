@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -27,6 +28,7 @@ type Refusal struct {
 	Message string
 	entries []problem.Problem // under data.errors
 	needs   string            // under data.needs, what a client has to show first
+	query   int               // under data.query, which of several calls is refused, counted from 1; 0 for none
 	Cause   error             // the cause, for the log; never shown
 
 	Allow        string // Allow, with 405
@@ -57,6 +59,7 @@ var (
 	AuthenticationFailed = Refusal{Status: http.StatusUnauthorized, Code: "ERR_AUTHENTICATION_FAILED", Message: auth.ErrNoIdentity.Error(), Authenticate: auth.ErrNoIdentity.WWWAuthenticate()}
 	PermissionDenied     = Refusal{Status: http.StatusForbidden, Code: "ERR_PERMISSION_DENIED", Message: "not authorized to access"}
 	SecondFactor         = Refusal{Status: http.StatusForbidden, Code: "ERR_SECOND_FACTOR", Message: "the caller must show a credential again"}
+	NotLive              = Refusal{Status: http.StatusBadRequest, Code: "ERR_NOT_LIVE", Message: "this answer cannot be followed"}
 	ActionNotFound       = Refusal{Status: http.StatusNotFound, Code: "ERR_ACTION_NOT_FOUND", Message: "action not found"}
 	RecordNotFound       = Refusal{Status: http.StatusNotFound, Code: "ERR_RECORD_NOT_FOUND", Message: "record not found"}
 	MethodNotAllowed     = Refusal{Status: http.StatusMethodNotAllowed, Code: "ERR_HTTP_METHOD_NOT_ALLOWED", Message: "method not allowed"}
@@ -78,7 +81,7 @@ var (
 // and a status several codes.
 func Catalogue() []*Refusal {
 	return []*Refusal{
-		&InputMalformed, &InputInvalid, &AuthenticationFailed, &PermissionDenied, &SecondFactor, &ActionNotFound, &RecordNotFound, &MethodNotAllowed,
+		&InputMalformed, &InputInvalid, &NotLive, &AuthenticationFailed, &PermissionDenied, &SecondFactor, &ActionNotFound, &RecordNotFound, &MethodNotAllowed,
 		&Conflict, &BodyTooLarge, &UnsupportedMediaType, &KeyReused, &RateLimited, &HeaderTooLarge, &Internal, &Unavailable,
 		&OutcomeUnknown, &Timeout,
 	}
@@ -127,6 +130,13 @@ func (r *Refusal) Saying(format string, args ...any) *Refusal {
 func (r *Refusal) Listing(entries ...problem.Problem) *Refusal {
 	c := *r
 	c.entries = entries
+	return &c
+}
+
+// InQuery returns a copy of the refusal that says which of several calls is refused, counted from 0.
+func (r *Refusal) InQuery(index int) *Refusal {
+	c := *r
+	c.query = index + 1
 	return &c
 }
 
@@ -245,8 +255,15 @@ func (r *Refusal) Envelope() []byte {
 	b = answer.Quote(b, r.Code)
 	b = append(b, `,"message":`...)
 	b = answer.Quote(b, r.Message)
+	if r.query > 0 && len(r.entries) == 0 {
+		b = append(strconv.AppendInt(append(b, `,"data":{"query":`...), int64(r.query-1), 10), '}')
+	}
 	if len(r.entries) > 0 {
-		b = append(b, `,"data":{"errors":[`...)
+		b = append(b, `,"data":{`...)
+		if r.query > 0 {
+			b = append(strconv.AppendInt(append(b, `"query":`...), int64(r.query-1), 10), ',')
+		}
+		b = append(b, `"errors":[`...)
 		for i, e := range r.entries {
 			if i > 0 {
 				b = append(b, ',')

@@ -144,6 +144,8 @@
 {{ template "task_later.sql" . }}
 {{ template "task_sweep.sql" . }}
 {{ template "tg_change.sql" . }}
+{{ template "live_read.sql" . }}
+{{ template "live_values.sql" . }}
 {{ template "history_cursor.sql" . }}
 {{ template "history_page.sql" . }}
 {{ template "history_row.sql" . }}
@@ -240,6 +242,7 @@
 {{ template "file_uploads_list.sql" . }}
 
 {{ template "caller.sql" . }}
+{{ template "live_over.sql" . }}
 
 -- The functions above grant to sternpost_caller the rights that any action may need. The other roles of actions need
 -- the same.

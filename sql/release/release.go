@@ -52,6 +52,11 @@ type History struct {
 // IsLogged tells whether writes are recorded with their origin: for subscribers, or in histories.
 func (m *Manifest) IsLogged() bool { return len(m.Subscribers)+len(m.Histories) > 0 }
 
+// HasLive tells whether clients can follow answers.
+func (m *Manifest) HasLive() bool {
+	return slices.ContainsFunc(m.Actions, func(a *Action) bool { return a.Live != nil })
+}
+
 // Job is code that runs by itself.
 type Job struct {
 	Name    string `json:"name"`
@@ -238,6 +243,9 @@ type Action struct {
 	// Access tells for each class of callers whether the rules admit it: always, never,
 	// or depends.
 	Access []string `json:"access,omitempty"`
+
+	// Live is what the answer depends on, if clients can follow it; nil if they cannot.
+	Live *Live `json:"live,omitempty"`
 
 	// Custom tells that the action runs code of the project, which may refuse with its
 	// own errors.

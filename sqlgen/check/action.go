@@ -327,6 +327,8 @@ func (c *checker) checkActionAttr(a *actionDecl, at *syntax.Attribute) {
 		c.checkEmbed(a, at)
 	case "select":
 		c.checkSelect(a, at)
+	case "live":
+		c.checkLive(a, at)
 	}
 }
 

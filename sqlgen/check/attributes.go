@@ -182,6 +182,10 @@ func attributeRules() []attributeRule {
 			"Adds to each page the values of these fields in all rows of the list: each with its count; of numbers the range and the mean; of times the range.",
 			"list listFaceted() { @facet(state, createdAt) }", ""},
 			[]bearer{onList, onUnionList}, false},
+		{Attribute{"live", "@live or @live(of: [Model, Other])",
+			"Clients can be told when the answer changes. Custom code names the models that it reads.",
+			"get getLive(id) { @live }", ""},
+			anyAction(), false},
 		{Attribute{"embed", "@embed(relation, relation.deeper)",
 			"Shows related records in full instead of their ids.",
 			"get getWithAuthor(id) { @embed(author) }", ""},
@@ -306,7 +310,7 @@ func isMeantAsLabel(arg *syntax.Arg) bool {
 		return false
 	}
 	switch arg.Target.Steps[0].Name {
-	case "expression", "roles", "actions", "jobs", "message", "field", "from", "fields", "where", "keep", "per":
+	case "expression", "roles", "actions", "jobs", "message", "field", "from", "fields", "where", "keep", "per", "of":
 		return true
 	}
 	return false

@@ -481,6 +481,11 @@ const (
 	//	job Code { inputs { token Secret } @permission(expression: true) }
 	JobInput syntax.Code = "JobInput"
 
+	// NotLive: @live is on what neither gets, lists nor reads, or on custom code without of.
+	//
+	//	model Order { fields { number Text }  actions { create createOrder() with (number) { @live @permission(expression: true) } } }
+	NotLive syntax.Code = "NotLive"
+
 	// UnknownJob: a rule names code that is neither a job nor a subscriber of an @on.
 	//
 	//	model Order { @permission(expression: true, jobs: [greet]) }

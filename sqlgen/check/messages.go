@@ -1027,6 +1027,18 @@ func historyNotKept(model string) string {
 	return fmt.Sprintf("no history of %s is kept: add @history to the model, or remove the action", model)
 }
 
+func notLive(on bearer) string {
+	return fmt.Sprintf("%s has no answer to follow: @live is for get, list and read", on)
+}
+
+func liveWithoutOf(action string) string {
+	return fmt.Sprintf("nobody knows what the code of %s reads: name the models, as in @live(of: [Order])", action)
+}
+
+func liveOf() string {
+	return "of names models: @live(of: [Order, Item])"
+}
+
 func historyInputs(action string) string {
 	return fmt.Sprintf("the history of a row is found by its id alone, also when the row is gone: write history %s(id)", action)
 }

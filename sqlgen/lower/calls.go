@@ -45,6 +45,9 @@ func (l *lowering) call(a *model.Action) *release.Action {
 	r.AnswersAgain = call.AnswersAgain(a)
 	r.Foreseen = l.Foreseen[a]
 	r.Facets = l.Facets[a]
+	if d := l.Live[a]; d != nil {
+		r.Live = &d.Live
+	}
 	r.Inputs = call.PublishedInputs(a)
 	r.FromCaller = call.PublishedFromCaller(a)
 	r.FromLinks = call.PublishedFromLinks(a)

@@ -74,6 +74,7 @@ func (l *lowering) table(m *model.Model) *pg.Table {
 // action lowers an action to its functions.
 func (l *lowering) action(a *model.Action) []*pg.Function {
 	functions := l.body(a)
+	functions = append(functions, l.LiveValues(a)...)
 	if rule.IsPrepared(a) {
 		functions = append(functions, l.DecideFirst(a))
 	}

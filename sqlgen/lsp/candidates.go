@@ -219,6 +219,10 @@ func (x *index) arguments(s *cursor) []*symbol {
 		return x.declarationsOf("role")
 	case at == "permission actions":
 		return slices.DeleteFunc(kinds(s.keyword == "union"), func(y *symbol) bool { return y.name == "history" })
+	case at == "live ":
+		return labels("of")
+	case at == "live of":
+		return x.models("Identity")
 	case at == "history ":
 		return labels("keep")
 	case at == "computed ":

@@ -142,6 +142,7 @@ var argumentWords = words{
 	{name: "fields", text: "An update counts if one of these fields has changed."},
 	{name: "where", text: "The condition on the row after the write."},
 	{name: "message", text: "The message for the client."},
+	{name: "of", text: "The models that the custom code reads."},
 	{name: "keep", text: "For how long: an amount and hours, days, weeks, months or years."},
 	{name: "field", text: "The field or input that the refusal names."},
 	{name: "from", text: "The former name."},

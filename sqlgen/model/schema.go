@@ -370,6 +370,7 @@ type Action struct {
 	Selected      Shape                // what its @select names; nil means that it bears none
 	Invitation    *Invitation          // nil means that it bears no @invitation
 	Pins          [][]*Equality        // pinning sets of get, update, delete, the first first: each alone pins one row, and one that holds conjuncts of several branches of a || pins it whichever branch holds
+	Live          *Live                // nil means that nobody can follow its answer
 	IsLogged      bool                 // whether it may write what a subscriber is told of, or what a history keeps
 	Allowed       []*syntax.Diagnostic // the warnings that its @allow silences
 	Span          syntax.Span
@@ -397,6 +398,11 @@ func (a *Action) StoredIn(in *Input) []*Field {
 		}
 	}
 	return fields
+}
+
+// Live is the @live of an action.
+type Live struct {
+	Of []*Model // what its custom code reads
 }
 
 // Returns is the result of a read or write: a message, or any JSON.

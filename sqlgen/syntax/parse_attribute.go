@@ -69,7 +69,7 @@ func (p *parser) attributeOrNil() *Attribute {
 
 func isLaterAttribute(name string) bool {
 	switch name {
-	case "live", "many", "search":
+	case "many", "search":
 		return true
 	}
 	return false

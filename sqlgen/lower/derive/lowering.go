@@ -12,6 +12,8 @@ type Lowering struct {
 
 	FeedsLate map[*model.Model]bool // models whose rows late rules depend on
 
+	Live map[*model.Action]*Dependence // what live answers depend on
+
 	derived   map[*model.Field]*Part       // parts of computed fields; nil for a generated column
 	Parts     []*Part                      // each behind those that it is made of
 	partKeys  map[string]*Part             // parts by their keys
@@ -26,10 +28,12 @@ func New(below *rule.Lowering) *Lowering {
 	l := &Lowering{
 		Lowering: below, FeedsLate: map[*model.Model]bool{}, derived: map[*model.Field]*Part{}, partKeys: map[string]*Part{},
 		partNames: map[*model.Model]*pg.Names{}, steps: map[*model.Model][]*keepStep{},
+		Live: map[*model.Action]*Dependence{},
 	}
 	for _, m := range l.Schema.Models {
 		l.compute(m)
 	}
 	l.findLate()
+	l.findLive()
 	return l
 }
