@@ -316,6 +316,9 @@ func (s *schemaText) model(m *modelText, actions int) {
 	for range s.IntN(3) {
 		s.line(true, "  @validate(%s)", s.expression(m, nil, 1, true))
 	}
+	if f, g := choice(s, m.fields), choice(s, m.fields); f.to != nil && g.to != nil && len(f.to.fields) > 0 {
+		s.line(true, "  @validate(%s.%s.%s != %s.%s)", variableOf(m.name), f.name, choice(s, f.to.fields).name, variableOf(m.name), g.name)
+	}
 	for range s.IntN(3) {
 		a, b := choice(s, m.fields), choice(s, m.fields)
 		s.line(true, "  @%s", choice(s, []string{

@@ -45,7 +45,7 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 		from pg_constraint join pg_class on pg_class.oid = conrelid
 		where connamespace = 'app'::regnamespace and contype = 'c' and conname ~ '_validate_[0-9]+$'
 		union all
-		select 'validate ' || pg_class.relname || ' ' || (regexp_matches(prosrc, 'false then ''([^'']+_validate_[0-9]+)''', 'g'))[1]
+		select 'validate ' || pg_class.relname || ' ' || (regexp_matches(prosrc, 'false then\s+''([^'']+_validate_[0-9]+)''', 'g'))[1]
 		from pg_trigger join pg_class on pg_class.oid = tgrelid join pg_proc on pg_proc.oid = tgfoid
 		where tgname = '_500_validate' and tgdeferrable and tginitdeferred
 		union all

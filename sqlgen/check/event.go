@@ -65,7 +65,7 @@ func (c *checker) event(m *modelDecl, a *syntax.Attribute) {
 		c.eventFields(m, e, arg)
 	}
 	if arg := labelled["where"]; arg != nil {
-		s := &scope{c: c, place: expr.ModelValidate, variable: m.Variable, model: m.Name, nameable: true, isEvent: true}
+		s := &scope{c: c, place: expr.EventWhere, variable: m.Variable, model: m.Name, nameable: true}
 		e.Where = s.check(arg.Value)
 	}
 	s := c.subscriber(bareName(plain[1]))

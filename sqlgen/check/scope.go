@@ -16,7 +16,6 @@ type scope struct {
 	model    string // of a model or union
 	nameable bool   // whether the row can be named
 	action   *actionDecl
-	isEvent  bool // whether it is the condition of an @on
 
 	contested    []string // names asked for that Identity lacks because several models claim them
 	followsError bool     // whether a name was asked for that was declared in error
@@ -69,7 +68,7 @@ func (s *scope) collect(e syntax.Expr, check func(*syntax.Errors) expr.Node) exp
 		if d.Code == expr.UnknownName && s.place == expr.RoleRule {
 			d.Code, d.Message = RoleExpression, notInRole(written(d.Span))
 		}
-		if s.isEvent && (d.Code == expr.UnknownName || d.Code == expr.NotOwnField) {
+		if s.place == expr.EventWhere && (d.Code == expr.UnknownName || d.Code == expr.NotOwnField) {
 			d.Code, d.Message = BadEvent, notInEvent(written(d.Span))
 		}
 		if name := written(d.Span); d.Code == expr.UnknownField && slices.Contains(s.contested, name) {

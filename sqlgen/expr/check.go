@@ -147,8 +147,8 @@ func (c *checker) canBeCompared(left, right Node) bool {
 		case isWriteOnly(n):
 			c.report(n, WriteOnlyField, writeOnlyField(n.Type()))
 			ok = false
-		case c.scope.Place() == ModelValidate && n.Type().Kind == Model:
-			c.report(n, NotOwnField, toOneInValidate())
+		case c.scope.Place() == EventWhere && n.Type().Kind == Model:
+			c.report(n, NotOwnField, toOneInEvent())
 			ok = false
 		}
 	}

@@ -172,11 +172,12 @@ func TestCheckReports(t *testing.T) {
 		{"no row in a rule for read", custom, `inText == "x" && ctx.isAuthenticated`, nil},
 
 		{"own fields", schema.at(ModelValidate), `order.count > 0 || order.customer != null || order.customerId == "x" || order.token == null`, nil},
-		{"field behind a relation", schema.at(ModelValidate), `order.customer.name != ""`, []string{`NotOwnField order.customer.name`}},
-		{"to-one", schema.at(ModelValidate), `order.customer == order.other`, []string{`NotOwnField order.customer`, `NotOwnField order.other`}},
-		{"to-one with an id", schema.at(ModelValidate), `order.customer == "x"`, []string{`NotOwnField order.customer`}},
-		{"to-many", schema.at(ModelValidate), `order.items == null`, []string{`NotOwnField order.items`}},
-		{"to-one without column", schema.at(ModelValidate), `order.bill == null`, []string{`NotOwnField order.bill`}},
+		{"field behind a relation", schema.at(ModelValidate), `order.customer.name != "" && order.customer == order.other && order.bill != null && order.customer == "x"`, nil},
+		{"through a to-many", schema.at(ModelValidate), `order.items == null || order.items.what == "x"`, []string{`NotOwnField order.items`, `NotOwnField order.items.what`}},
+		{"a Secret of another row", schema.at(ModelValidate), `order.customer.secret == null`, []string{`NotOwnField order.customer.secret`}},
+		{"two models", schema.at(ModelValidate), `order.customer == order`, []string{`NotOwnField order`}},
+		{"field behind a relation in an event", schema.at(EventWhere), `order.customer.name != ""`, []string{`NotOwnField order.customer.name`}},
+		{"to-one in an event", schema.at(EventWhere), `order.customer == order.other && order.customer != null`, []string{`NotOwnField order.customer`, `NotOwnField order.other`}},
 		{"row as a whole", schema.at(ModelValidate), `order == null`, []string{`NotOwnField order`}},
 		{"unknown field behind a relation only", schema.at(ModelValidate), `order.customer.nme != ""`, []string{`UnknownField nme`}},
 

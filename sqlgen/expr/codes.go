@@ -70,9 +70,10 @@ const (
 	//	@permission(expression: order.rush, actions: [read])
 	RowInRule syntax.Code = "RowInRule"
 
-	// NotOwnField: a model's @validate leads through a relation.
+	// NotOwnField: a model's @validate leads through a to-many, or the condition of an @on
+	// through any relation.
 	//
-	//	@validate(order.customer.name != "")
+	//	@validate(order.items.what != "")
 	NotOwnField syntax.Code = "NotOwnField"
 
 	// BadAggregate: an aggregate is elsewhere than in @computed, or its operands do not

@@ -46,7 +46,7 @@ func (c *checker) useCondition(p *syntax.Path, at *Path, condition Node) Node {
 			return nil
 		case (read.Root == RootSecondFactor || read.Root == RootSignedInWithin) && !c.seesSession(p.Span(), p.String()):
 			return nil
-		case c.scope.Place() == ModelValidate && !isOwnStored(read):
+		case !c.canTest(read):
 			c.add(p.Span(), NotOwnField, notOwnField(read, p.Steps[0].Name))
 			return nil
 		}

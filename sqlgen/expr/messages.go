@@ -157,14 +157,17 @@ func rowInRule(variable string) string {
 }
 
 func notOwnField(p *Path, variable string) string {
-	if len(p.Steps) == 0 {
-		return fmt.Sprintf("@validate of a model tests its stored fields; name one, as in %s.id", variable)
+	switch {
+	case len(p.Steps) == 0:
+		return fmt.Sprintf("@validate of a model tests fields; name one, as in %s.id", variable)
+	case p.isWriteOnly():
+		return fmt.Sprintf("@validate of a model cannot read %s, which is in another row", pathText(variable, p))
 	}
-	return fmt.Sprintf("@validate of a model tests its own stored fields only; %s is not one of them", pathText(variable, p))
+	return fmt.Sprintf("@validate of a model tests values of its row and of rows to which to-ones lead; %s has many", pathText(variable, p))
 }
 
-func toOneInValidate() string {
-	return "in @validate of a model, a relation can only be compared with null by == or !="
+func toOneInEvent() string {
+	return "in the condition of @on, a relation can only be compared with null by == or !="
 }
 
 func typeMismatch(n Node, target Target) string {

@@ -71,7 +71,7 @@ func (c *checker) nameable() []string {
 // seesContext tells whether ctx can be named here. In @default only ctx.now can.
 func (c *checker) seesContext() bool {
 	switch c.scope.Place() {
-	case ModelValidate, ArmWhere, ArmValue, Computed:
+	case ModelValidate, ArmWhere, ArmValue, Computed, EventWhere:
 		return false
 	}
 	return true
@@ -97,17 +97,23 @@ func (c *checker) rowPath(p *syntax.Path, model string, nameable bool) Node {
 	if condition != nil {
 		return c.useCondition(p, path, condition)
 	}
-	if c.scope.Place() == ModelValidate && !isOwnStored(path) {
+	if !c.canTest(path) {
 		c.add(p.Span(), NotOwnField, notOwnField(path, first.Name))
 		return nil
 	}
 	return path
 }
 
-// isOwnStored tells whether a path names one stored field of the row. A to-one counts;
-// the comparison checks that it is only tested for null.
-func isOwnStored(p *Path) bool {
-	return len(p.Steps) == 1 && p.Steps[0].StepStored() && !isToMany(p.Steps[0])
+// canTest tells whether a path leads to what a rule of a model can test: a value at the end of to-ones, in the condition of
+// an @on a stored field of the row.
+func (c *checker) canTest(p *Path) bool {
+	switch c.scope.Place() {
+	case ModelValidate:
+		return len(p.Steps) > 0 && !p.ThroughToMany() && (len(p.Steps) == 1 || !p.isWriteOnly())
+	case EventWhere:
+		return len(p.Steps) == 1 && p.Steps[0].StepStored() && !isToMany(p.Steps[0])
+	}
+	return true
 }
 
 // steps resolves the fields of a path that has reached a row of a model, and the condition at its end, if it ends in one.

@@ -19,6 +19,7 @@ const (
 	ArmValue                        // value of @set in an arm
 	Default                         // @default
 	Computed                        // @computed
+	EventWhere                      // where of an @on
 )
 
 // Scope tells what names mean where an expression is. Package schema

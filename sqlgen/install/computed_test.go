@@ -402,3 +402,82 @@ func TestExtremesReadFewRows(t *testing.T) {
 		}
 	}
 }
+
+// visits is a schema whose rule compares to-ones of several rows, and visitRows has rows that it admits.
+const (
+	visits = `model Practice { fields { name Text } }
+model Patient { fields { practice Practice  name Text } }
+model Room { fields { practice Practice? } }
+model Visit { fields { practice Practice  patient Patient  room Room? } ` + visitRules + ` }
+`
+	visitRules = `@validate(visit.practice == visit.patient.practice, message: "of another practice") @validate(visit.room.practice == visit.patient.practice)`
+	visitRows  = `insert into app.practice (id, name) values ('a', 'A'), ('b', 'B');
+		insert into app.patient (id, practice_id, name) values ('pa', 'a', 'x'), ('pb', 'b', 'y');
+		insert into app.room (id, practice_id) values ('ra', 'a'), ('rb', 'b'), ('none', null);
+		insert into app.visit (id, practice_id, patient_id, room_id) values ('va', 'a', 'pa', 'ra'), ('vb', 'b', 'pb', null)`
+)
+
+// TestComparedToOnes checks that a rule that compares to-ones of several rows is tested whoever changes one of them, or a
+// way to one of them, and by the end of the transaction it may hold again.
+func TestComparedToOnes(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	conn := db.Owner(t)
+	mustInstall(t, conn, visits)
+	mustExec(t, conn, visitRows)
+	for _, c := range []struct{ name, statement, broken string }{
+		{"a new row", "insert into app.visit (practice_id, patient_id) values ('a', 'pb')", "visit_validate_01"},
+		{"a new row that fits", "insert into app.visit (practice_id, patient_id, room_id) values ('b', 'pb', 'rb')", ""},
+		{"a new row with the second value of another", "insert into app.visit (practice_id, patient_id, room_id) values ('b', 'pb', 'ra')", "visit_validate_02"},
+		{"a value that is null", "insert into app.visit (practice_id, patient_id, room_id) values ('b', 'pb', 'none')", ""},
+		{"the own value", "update app.visit set practice_id = 'b' where id = 'va'", "visit_validate_01"},
+		{"the way", "update app.visit set patient_id = 'pb' where id = 'va'", "visit_validate_01"},
+		{"both", "update app.visit set patient_id = 'pb', practice_id = 'b', room_id = null where id = 'va'; update app.visit set patient_id = 'pa', practice_id = 'a', room_id = 'ra' where id = 'va'", ""},
+		{"the other value", "update app.patient set practice_id = 'b' where id = 'pa'", "visit_validate_01"},
+		{"the third value", "update app.room set practice_id = 'b' where id = 'ra'", "visit_validate_02"},
+		{"the third value, where it was null", "update app.visit set room_id = 'none' where id = 'vb'; update app.room set practice_id = 'a' where id = 'none'", "visit_validate_02"},
+		{"all of them, one after the other", "update app.patient set practice_id = 'b' where id = 'pa'; update app.room set practice_id = 'b' where id = 'ra'; update app.visit set practice_id = 'b' where id = 'va'", ""},
+		{"a cascade", "delete from app.practice where id = 'b'", ""},
+	} {
+		_, err := conn.Exec(t.Context(), "begin; "+c.statement+"; commit")
+		var refused *pgconn.PgError
+		switch isRefused := errors.As(err, &refused); {
+		case isRefused && (refused.ConstraintName != c.broken || refused.TableName != "visit" || refused.Code != "23514"):
+			t.Errorf("%s: got %v of %s, want %q", c.name, err, refused.ConstraintName, c.broken)
+		case !isRefused && (err != nil || c.broken != ""):
+			t.Errorf("%s: got %v, want %q", c.name, err, c.broken)
+		}
+		if err != nil {
+			mustExec(t, conn, "rollback")
+		}
+	}
+
+	// The patient moves while a visit of theirs is written: the second of the two sees the change of the first.
+	for name, of := range map[string][2]string{
+		"the visit waits":   {"update app.patient set practice_id = 'd' where id = 'pc'", "insert into app.visit (practice_id, patient_id) values ('c', 'pc')"},
+		"the patient waits": {"insert into app.visit (practice_id, patient_id) values ('c', 'pc')", "update app.patient set practice_id = 'd' where id = 'pc'"},
+	} {
+		mustExec(t, conn, "truncate app.practice cascade; insert into app.practice (id, name) values ('c', 'C'), ('d', 'D'); insert into app.patient (id, practice_id, name) values ('pc', 'c', 'z')")
+		other := db.Owner(t)
+		mustExec(t, conn, "begin; "+of[0])
+		done := make(chan error)
+		go func() {
+			_, err := other.Exec(t.Context(), of[1])
+			done <- err
+		}()
+		for waits := false; !waits; {
+			select {
+			case err := <-done:
+				t.Fatalf("%s: it did not: %v", name, err)
+			default:
+			}
+			if err := conn.QueryRow(t.Context(), "select exists (select from pg_locks where not granted and pid = $1)", other.PgConn().PID()).Scan(&waits); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustExec(t, conn, "commit")
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "visit_validate_01") {
+			t.Errorf("%s: got %v, want a broken rule", name, err)
+		}
+	}
+}

@@ -57,12 +57,12 @@ func newLowering(s *model.Schema) *lowering {
 
 // table lowers a model to its table, without policies and grants.
 func (l *lowering) table(m *model.Model) *pg.Table {
-	t, late := l.PlainTable(m) // columns, constraints, references
-	l.ComputedColumns(t, m)    // how computed columns come by their values, and the columns that these are made of
-	l.GiveIndexes(t, m)        // declared ones, and those that lists need
+	t, late := l.PlainTable(m, l.Ruled) // columns, constraints, references
+	l.ComputedColumns(t, m)             // how computed columns come by their values, and the columns that these are made of
+	l.GiveIndexes(t, m)                 // declared ones, and those that lists need
 	t.Triggers = append([]*pg.Trigger{l.Touch(m)}, table.FileTriggers(m)...)
-	l.Keep(t, m)           // triggers that keep computed values
-	l.TestLate(t, m, late) // the trigger that tests rules over computed values
+	l.Keep(t, m)                    // triggers that keep computed values
+	l.TestLate(t, m, late, l.Ruled) // the trigger that tests rules over computed values
 	if m.IsIdentity {
 		t.Triggers = append(t.Triggers, &pg.Trigger{Name: "_300_sign_out", Timing: "after delete", Function: "platform.tg_sign_out"})
 	}

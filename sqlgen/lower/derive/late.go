@@ -1,16 +1,20 @@
 package derive
 
 import (
-	"slices"
-
 	"github.com/sternpost/sternpost/sqlgen/lower/table"
+	"github.com/sternpost/sternpost/sqlgen/lower/value"
+	"github.com/sternpost/sternpost/sqlgen/model"
 )
 
-// findLate finds the models whose rows late rules depend on.
+// findLate finds the models whose rows late rules depend on, and the parts in which rows keep what the rules read of
+// others.
 func (l *Lowering) findLate() {
 	for _, m := range l.Schema.Models {
-		if slices.ContainsFunc(m.Validations, table.IsLate) {
-			l.FeedsLate[m] = true
+		for _, v := range m.Validations {
+			if table.IsLate(v) {
+				l.FeedsLate[m] = true
+				l.Ruled(m, m.Table).Holds(v.Expression)
+			}
 		}
 	}
 	for n := -1; n < len(l.FeedsLate); { // until it finds no more
@@ -21,4 +25,11 @@ func (l *Lowering) findLate() {
 			}
 		}
 	}
+}
+
+// Ruled prepares to lower the rules of a model over the columns of a row, its parts among them.
+func (l *Lowering) Ruled(m *model.Model, alias string) value.Expression {
+	x := l.over(m, alias)
+	x.Logic, x.Site = value.ValidateLogic, value.InFunction
+	return x
 }

@@ -14,7 +14,7 @@ import (
 
 // PlainTable lowers a model to its table without indexes, triggers, and what other rows make of it. late are the rules
 // over what they make.
-func (l *Lowering) PlainTable(m *model.Model) (t *pg.Table, late []*pg.Constraint) {
+func (l *Lowering) PlainTable(m *model.Model, over Over) (t *pg.Table, late []*pg.Constraint) {
 	t = &pg.Table{Schema: value.AppSchema, Name: m.Table, Origin: OriginOf(m), Comment: m.Doc}
 	if m.RenamedFrom != "" {
 		t.RenamedFrom, t.RenamedAt = model.SnakeForm(m.RenamedFrom), PlaceOf(m.RenamedAt)
@@ -32,7 +32,7 @@ func (l *Lowering) PlainTable(m *model.Model) (t *pg.Table, late []*pg.Constrain
 	t.Constraints = l.keys(m)
 	t.Constraints = append(t.Constraints, l.checks(m)...)
 	t.Constraints = append(t.Constraints, l.limits(m)...)
-	checks, late := l.validations(m)
+	checks, late := l.validations(m, over)
 	t.Constraints = append(t.Constraints, checks...)
 	t.References = l.references(m)
 	return t, late

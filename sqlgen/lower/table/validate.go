@@ -11,19 +11,26 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
+// Over prepares to lower rules over the columns of a model's rows, those for values of other rows among them.
+type Over func(m *model.Model, alias string) value.Expression
+
 // validations lowers the rules of a model to checks of its table. Postgres tests checks in the order of their names, so
-// each name has its number in the order of declaration. Rules over fields that are computed from other rows are late: a
-// new row has no such values yet.
-func (l *Lowering) validations(m *model.Model) (checks, late []*pg.Constraint) {
-	row := value.RowOf(m)
+// each name has its number in the order of declaration. Rules over values of other rows are late: a new row may have no such
+// values yet.
+func (l *Lowering) validations(m *model.Model, over Over) (checks, late []*pg.Constraint) {
 	names := l.validationNames(m)
 	for i, v := range m.Validations {
-		condition := value.NewExpression(value.ValidateLogic, value.InFunction, &row, nil).Holds(v.Expression)
+		condition := over(m, m.Table).Holds(v.Expression)
 		mentioned := pg.Mentions(condition)
 		var columns []string
 		for _, f := range m.Stored() {
 			if mentioned.Column(f.Column) {
 				columns = append(columns, f.Column)
+			}
+		}
+		for _, name := range slices.Sorted(mentioned.Columns()) {
+			if !slices.Contains(columns, name) {
+				columns = append(columns, name) // keeps a value of another row
 			}
 		}
 		check := newCheck(names[i], originAt(m, v.Span), columns, condition)
@@ -42,24 +49,25 @@ func (l *Lowering) validations(m *model.Model) (checks, late []*pg.Constraint) {
 	return checks, late
 }
 
-// IsLate tells whether a rule of a model mentions a field that is computed from other rows.
+// IsLate tells whether a rule of a model mentions a value of other rows.
 func IsLate(v *model.Validation) bool {
-	return slices.ContainsFunc(expr.Paths(v.Expression), func(p *expr.Path) bool { return value.IsComputedFromRows(value.Field(p.Steps[0])) })
+	return slices.ContainsFunc(expr.Paths(v.Expression), func(p *expr.Path) bool {
+		return !value.IsOwnPath(p) || value.IsComputedFromRows(value.Field(p.Steps[0]))
+	})
 }
 
 // TestLate gives a table the trigger that tests late rules. It waits only for rows for which a rule is false when a
 // statement leaves them: so all others cost nothing more.
-func (l *Lowering) TestLate(t *pg.Table, m *model.Model, rules []*pg.Constraint) {
+func (l *Lowering) TestLate(t *pg.Table, m *model.Model, rules []*pg.Constraint, over Over) {
 	if len(rules) == 0 {
 		return
 	}
 	t.Tester = &pg.Tester{Name: pg.Shorten("tg_"+m.Table, pg.MaxIdent-20) + "__validate", Rules: rules}
 	t.Tester.Function = tester(t)
-	written := value.TableAlias{Model: m, Name: "new", ID: pg.Col("new", "id")}
 	var fails []pg.Expr
 	for _, v := range m.Validations {
 		if IsLate(v) {
-			fails = append(fails, &pg.Is{Value: value.NewExpression(value.ValidateLogic, value.InFunction, &written, nil).Holds(v.Expression), Test: "false"})
+			fails = append(fails, &pg.Is{Value: over(m, "new").Holds(v.Expression), Test: "false"})
 		}
 	}
 	t.Triggers = append(t.Triggers, &pg.Trigger{
