@@ -216,7 +216,7 @@ func TestCompletion(t *testing.T) {
 		{"filter of a list in an expression", actions("list posts(title, ids: ID[]) { @where(¦) }"), "post ids ctx " + values + " expression"},
 		{"row in the rule of a read", actions("read count() returns (Any) { @permission(expression: ¦) }"), "ctx " + values},
 		{"row in a rule for a read", post("@permission(expression: ¦, actions: [get, read])"), "ctx " + values},
-		{"relation in the validation of a model", post("@validate(post.author.¦)"), ""},
+		{"relation in the validation of a model", post("@validate(post.author.¦)"), "id name profile identity identityId createdAt updatedAt"},
 		{"attribute of code", actions("read count() returns (Any) { @¦ }"), "permission validate function allow"},
 		{"attribute beside @function", actions("get getPost(id) { @function @¦ }"), "permission validate embed allow"},
 		{"secret in a result", "message M { a ¦ } model A { actions { read a() returns (M) } }", "… Text Vector Any"},

@@ -155,7 +155,7 @@ func isUnfinished(s *cursor, y *symbol, code syntax.Code) bool {
 		return len(s.against) == 0 && s.attribute != "default" || f.PassesNulls // then the arguments decide the type
 	case expr.BadAggregate, expr.BadFunction: // the arguments of one
 		return isFunction
-	case expr.NotOwnField: // a test for null of a relation
+	case expr.NotOwnField: // the row, of which a field follows
 		return y.next != nil && len(s.path) <= 1
 	case expr.UnknownName: // a header
 		return y.name == "headers"
