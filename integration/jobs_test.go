@@ -159,6 +159,19 @@ func TestJob(t *testing.T) {
 		}
 	}
 
+	// A run that nobody has started by a call is told to nobody; who has started one without signing in knows its id.
+	byShell := struct{ Run string }{}
+	if err := json.Unmarshal([]byte(ask(`select platform.job_start('Slow', '{"text": "by a shell", "seconds": 0}')`)), &byShell); err != nil {
+		t.Fatal(err)
+	}
+	anonymous := a.startJob(t, "slow", nil, `{"text":"by nobody","seconds":0}`)
+	a.awaitRun(t, "slow", anonymous, nil, "succeeded")
+	for run, header := range map[string]http.Header{byShell.Run: nil, anonymous: ada} {
+		if response, answer := a.send(t, "GET", "/api/json/slow?run="+run, header, ""); response.StatusCode != 404 {
+			t.Errorf("a run is told to who has not started it: %d %s", response.StatusCode, answer)
+		}
+	}
+
 	once := func(server *app) string {
 		header := server.as(t, "ada")
 		header.Set("Idempotency-Key", "one")
@@ -235,7 +248,7 @@ func TestJob(t *testing.T) {
 	if got := a.awaitRun(t, "slow", running, nil, "cancelled", "waiting", "failed", "succeeded"); got.State != "cancelled" {
 		t.Errorf("a cancelled run is %s", got.State)
 	}
-	if got := ask(`select count(*)::text from app.mark where text in ('cancelled', 'begun')`); got != "3" {
+	if got := ask(`select count(*)::text from app.mark where text in ('cancelled', 'begun')`); got != "5" {
 		t.Errorf("cancelled runs had effects: %s marks", got)
 	}
 }

@@ -1,5 +1,6 @@
--- A run of a job for who started it, as the API answers it; null if there is none. A failure is told if the code has
--- raised it for its callers, by a code of class SP.
+-- A run of a job for who started it, as the API answers it; null if there is none. Who has started it without signing in
+-- was told its id, of which 62 bits are random, and nobody else was; a run by a schedule or a shell has nobody who
+-- started it. A failure is told if the code has raised it for its callers, by a code of class SP.
 create or replace function platform.job_find(name text, run text, context jsonb) returns text
 language plpgsql
 volatile
@@ -27,6 +28,7 @@ begin
       and task.name = job_find.name
       and task.key = job_find.run
       and task.payload->>'identityId' is not distinct from platform.identity_id()
+      and (task.payload->'isCalled')::boolean
   );
 end;
 $$;

@@ -21,6 +21,7 @@ begin
     jsonb_build_object(
       'inputs', job_start.inputs,
       'identityId', platform.identity_id(),
+      'isCalled', nullif(current_setting('sternpost.action', true), '') is not null,
       'requestId', nullif(current_setting('sternpost.request_id', true), ''),
       'depth', nullif(current_setting('sternpost.depth', true), '')
     )

@@ -118,7 +118,7 @@ func (c *checker) retries(j *jobDecl, a *syntax.Attribute) {
 	number, ok := value.(*syntax.Number)
 	if ok {
 		n, err := strconv.Atoi(number.Text)
-		if ok = err == nil && n <= maxRetries; ok {
+		if ok = err == nil && n >= 0 && n <= maxRetries; ok {
 			j.Retries = n
 		}
 	}

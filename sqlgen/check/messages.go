@@ -1015,6 +1015,10 @@ func jobInputRequired(input string) string {
 	return fmt.Sprintf("a schedule gives no inputs: make %s optional, with ?", input)
 }
 
+func ruleJobsOnUnion() string {
+	return "code reads and writes the rows of models: remove jobs, and name the code in the rules of the models of the arms"
+}
+
 func ruleJobsOnAction() string {
 	return "the rule of an action is for its callers: remove jobs, or put the rule on the model"
 }

@@ -16,6 +16,11 @@ func (c *checker) checkUnions() {
 			if a.Name.Name != "permission" || a.Incomplete() {
 				continue
 			}
+			for _, arg := range a.Args {
+				if arg.Label != nil && arg.Label.Name == "jobs" {
+					c.report(RuleActions, arg.Label.Span(), ruleJobsOnUnion())
+				}
+			}
 			u.Rules = append(u.Rules, c.modelRule(a, u.Variable, u.Name, u.ruleCount)...)
 		}
 	}
