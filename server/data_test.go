@@ -32,7 +32,7 @@ func (echo) Trouble() string { return "note.stern:1: of two lines\nthe second" }
 // dataPaths are what pages ask for data.
 var dataPaths = []string{
 	"/docs/data/state", "/docs/data/token", "/docs/data/file", "/docs/data/models", "/docs/data/rows",
-	"/docs/data/change", "/docs/data/explain", "/docs/data/events", "/docs/data/jobs",
+	"/docs/data/change", "/docs/data/explain", "/docs/data/mend",
 }
 
 // Rows are for the pages in development, and for no other page, machine or mode.
@@ -135,7 +135,7 @@ func TestEventsOfPages(t *testing.T) {
 		}
 	}
 	for _, input := range []string{`{"do":"retry","named":"1"}`, `{"do":"skip","named":"2"}`, `{"do":"resume","named":"tell"}`} {
-		if resp, body := s.do(t, "POST", "/docs/data/events", input, map[string]string{"Content-Type": "application/json"}); resp.StatusCode != http.StatusOK {
+		if resp, body := s.do(t, "POST", "/docs/data/mend", input, map[string]string{"Content-Type": "application/json"}); resp.StatusCode != http.StatusOK {
 			t.Errorf("%s: got %d %s", input, resp.StatusCode, body)
 		}
 	}
@@ -165,15 +165,15 @@ func TestJobsOfPages(t *testing.T) {
 		}
 		return body
 	}
-	for _, part := range []string{"failed · attempts 4", "P0001 &lt;too late&gt;", "2026-11", "succeeded", "&#34;closed&#34;: 7", "· waiting · due", `data-do="retry" data-named="r1"`, `data-do="cancel" data-named="r3"`} {
+	for _, part := range []string{"failed · attempts 4", "P0001 &lt;too late&gt;", "2026-11", "succeeded", "&#34;closed&#34;: 7", "· waiting · due", `data-do="rerun" data-named="r1"`, `data-do="cancel" data-named="r3"`} {
 		if got := page(); !strings.Contains(got, part) {
 			t.Errorf("the page lacks %s:\n%s", part, got)
 		}
 	}
 	for input, want := range map[string]int{
-		`{"do":"retry","named":"r1"}`: http.StatusOK, `{"do":"cancel","named":"r3"}`: http.StatusOK, `{"do":"run","named":"Clos","inputs":"{}"}`: http.StatusBadRequest,
+		`{"do":"rerun","named":"r1"}`: http.StatusOK, `{"do":"cancel","named":"r3"}`: http.StatusOK, `{"do":"run","named":"Clos","inputs":"{}"}`: http.StatusBadRequest,
 	} {
-		if resp, body := s.do(t, "POST", "/docs/data/jobs", input, map[string]string{"Content-Type": "application/json"}); resp.StatusCode != want {
+		if resp, body := s.do(t, "POST", "/docs/data/mend", input, map[string]string{"Content-Type": "application/json"}); resp.StatusCode != want {
 			t.Errorf("%s: got %d %s", input, resp.StatusCode, body)
 		}
 	}

@@ -53,8 +53,7 @@ func (s *Pages) dataRoutes(app *fiber.App) {
 	}
 	app.All("/docs/data/state", s.Policy.ForOwnPages(s.state))
 	app.All("/docs/data/token", s.Policy.ForOwnPages(s.token))
-	app.All("/docs/data/events", s.Policy.ForOwnPages(s.mendEvents))
-	app.All("/docs/data/jobs", s.Policy.ForOwnPages(s.mendJobs))
+	app.All("/docs/data/mend", s.Policy.ForOwnPages(s.mend))
 	app.All("/docs/data/file", s.Policy.ForOwnPages(s.file))
 	app.All("/docs/data/:question", s.Policy.ForOwnPages(s.ask))
 }

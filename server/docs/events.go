@@ -3,6 +3,7 @@ package docs
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -55,21 +56,28 @@ func (s *Pages) eventsPage(c *fiber.Ctx) error {
 	}{s.frame(number, m, "", 0), states, views})
 }
 
-// mendEvents does what a button of the page says: retry, skip or resume.
-func (s *Pages) mendEvents(c *fiber.Ctx, body []byte) error {
-	var asked struct{ Do, Named string }
+// mend does what a button of the pages of events and of jobs says.
+func (s *Pages) mend(c *fiber.Ctx, body []byte) error {
+	var asked struct{ Do, Named, Inputs string }
 	if err := json.Unmarshal(body, &asked); err != nil {
 		return refusal.InputInvalid.Saying("it is not a question of the page")
 	}
 	ask := events.Querier(s.DB.QueryRow)
 	var err error
-	switch asked.Do {
-	case "resume":
+	switch _, m := s.Release(); {
+	case asked.Do == "resume":
 		_, err = ask.Resume(asked.Named)
-	case "retry", "skip":
+	case asked.Do == "retry", asked.Do == "skip":
 		_, err = ask.Mend(asked.Do == "skip", asked.Named)
+	case asked.Do == "rerun", asked.Do == "cancel":
+		_, err = ask.MendRun(asked.Do == "cancel", asked.Named)
+	case asked.Do == "run" && m != nil:
+		_, err = ask.Start(m, asked.Named, []byte(asked.Inputs))
 	}
-	if err != nil {
+	switch refused := events.Refused(""); {
+	case errors.As(err, &refused):
+		return refusal.InputInvalid.Saying("%s", refused)
+	case err != nil:
 		return refusal.Unavailable.With(err)
 	}
 	return request.SendJSON(c, http.StatusOK, "{}")

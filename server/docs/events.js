@@ -4,7 +4,7 @@
 for (const button of document.querySelectorAll("button[data-do]")) {
   button.addEventListener("click", async () => {
     button.disabled = true;
-    const answer = await fetch("docs/data/" + document.body.dataset.of, {
+    const answer = await fetch("docs/data/mend", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ do: button.dataset.do, named: button.dataset.named, inputs: button.parentElement.querySelector("input")?.value }),

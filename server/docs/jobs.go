@@ -1,16 +1,11 @@
 package docs
 
 import (
-	"encoding/json"
-	"errors"
-	"net/http"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/sternpost/sternpost/server/events"
-	"github.com/sternpost/sternpost/server/refusal"
-	"github.com/sternpost/sternpost/server/request"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -53,27 +48,4 @@ func (s *Pages) jobsPage(c *fiber.Ctx) error {
 		Schedules []scheduleView
 		Runs      []events.Run
 	}{s.frame(number, m, "", 0), jobs, views, runs})
-}
-
-// mendJobs does what a button of the page says: run, retry or cancel.
-func (s *Pages) mendJobs(c *fiber.Ctx, body []byte) error {
-	var asked struct{ Do, Named, Inputs string }
-	if err := json.Unmarshal(body, &asked); err != nil {
-		return refusal.InputInvalid.Saying("it is not a question of the page")
-	}
-	ask := events.Querier(s.DB.QueryRow)
-	var err error
-	switch _, m := s.Release(); {
-	case asked.Do == "run" && m != nil:
-		_, err = ask.Start(m, asked.Named, []byte(asked.Inputs))
-	case asked.Do == "retry", asked.Do == "cancel":
-		_, err = ask.MendRun(asked.Do == "cancel", asked.Named)
-	}
-	switch refused := events.Refused(""); {
-	case errors.As(err, &refused):
-		return refusal.InputInvalid.Saying("%s", refused)
-	case err != nil:
-		return refusal.Unavailable.With(err)
-	}
-	return request.SendJSON(c, http.StatusOK, "{}")
 }

@@ -53,19 +53,23 @@ func (q Querier) ask(into any, call string, arguments ...any) error {
 	return json.Unmarshal([]byte(text), into)
 }
 
+// list reads a list of what.
+func (q Querier) list(what string, into any, call string, arguments ...any) error {
+	if err := q.ask(into, call, arguments...); err != nil {
+		return fmt.Errorf("list %s: %w", what, err)
+	}
+	return nil
+}
+
 // States returns how each subscriber is.
 func (q Querier) States() (states []State, err error) {
-	if err = q.ask(&states, "platform.events_state()"); err != nil {
-		err = fmt.Errorf("list the subscribers: %w", err)
-	}
+	err = q.list("the subscribers", &states, "platform.events_state()")
 	return states, err
 }
 
 // List returns events that wait or were given up; with isAll also the latest that are over.
 func (q Querier) List(most int, isAll bool) (list []Listed, err error) {
-	if err = q.ask(&list, "platform.events_list($1, $2)", int32(most), isAll); err != nil {
-		err = fmt.Errorf("list the events: %w", err)
-	}
+	err = q.list("the events", &list, "platform.events_list($1, $2)", int32(most), isAll)
 	return list, err
 }
 
@@ -140,8 +144,8 @@ func (e *Events) measure() error {
 		Job, State string
 		Runs       float64
 	}
-	if err := ask.ask(&counts, "platform.job_counts()"); err != nil {
-		return fmt.Errorf("count the runs: %w", err)
+	if err := ask.list("the runs", &counts, "platform.job_counts()"); err != nil {
+		return err
 	}
 	e.waiting.Reset()
 	for _, c := range counts {

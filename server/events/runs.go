@@ -77,9 +77,7 @@ type Run struct {
 
 // Runs returns the latest runs of jobs.
 func (q Querier) Runs(most int) (list []Run, err error) {
-	if err = q.ask(&list, "platform.job_list($1)", int32(most)); err != nil {
-		err = fmt.Errorf("list the runs: %w", err)
-	}
+	err = q.list("the runs", &list, "platform.job_list($1)", int32(most))
 	return list, err
 }
 
@@ -144,8 +142,6 @@ func (s *Scheduled) Next() (time.Time, error) {
 
 // Schedules returns the schedules of jobs.
 func (q Querier) Schedules() (all []Scheduled, err error) {
-	if err = q.ask(&all, "platform.schedules()"); err != nil {
-		err = fmt.Errorf("list the schedules: %w", err)
-	}
+	err = q.list("the schedules", &all, "platform.schedules()")
 	return all, err
 }
