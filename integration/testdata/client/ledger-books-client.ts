@@ -827,6 +827,7 @@ export interface InputFields {
     | `orderBy.${number}.number`;
   correctInvoice: "where" | "where.id" | "values" | "values.dueOn" | "values.note";
   sendInvoice: "where" | "where.id" | "values";
+  invoiceHistory: "id" | "first" | "after";
   discardInvoice: "id";
   recordPayment: "invoice" | "invoice.id" | "amount" | "paidOn" | "method" | "receipt";
   listPayments: "where" | `where.${string}` | "first" | "after" | "last" | "before" | "limit" | "offset" | "totalCount";
@@ -858,6 +859,7 @@ export type InputField =
   | "createdAt"
   | "customerId"
   | "dueOn"
+  | "email"
   | "id"
   | "identityId"
   | "invitation"
@@ -886,6 +888,8 @@ export type ApiError =
   | ErrorOf<"ERR_INPUT_MALFORMED", 400>
   /** inputs are not valid: data.errors lists each with the reason */
   | ErrorOf<"ERR_INVALID_INPUT", 400>
+  /** this answer cannot be followed */
+  | ErrorOf<"ERR_NOT_LIVE", 400>
   /** the token is not valid, or the sign-in has ended */
   | ErrorOf<"ERR_AUTHENTICATION_FAILED", 401>
   /** not authorized to access */

@@ -623,6 +623,8 @@ export interface InputFields {
   changeEmail: "email" | "password";
   endSession: "id";
   confirmAuthenticator: "code";
+  confirmPasskey: "credential" | "name";
+  removePasskey: "id";
 }
 
 /** What a problem is about: an input of an action, or a field with a constraint. */
@@ -643,6 +645,8 @@ export type ApiError =
   | ErrorOf<"ERR_INPUT_MALFORMED", 400>
   /** inputs are not valid: data.errors lists each with the reason */
   | ErrorOf<"ERR_INVALID_INPUT", 400>
+  /** this answer cannot be followed */
+  | ErrorOf<"ERR_NOT_LIVE", 400>
   /** the token is not valid, or the sign-in has ended */
   | ErrorOf<"ERR_AUTHENTICATION_FAILED", 401>
   /** not authorized to access */
