@@ -164,6 +164,27 @@ func (a *app) seed(t *testing.T, dir string) []string {
 	return ids
 }
 
+// TestTenantsTied ties rows of two practices by plain SQL, as its owner can: the rules of the models refuse it at the end
+// of the transaction, from whichever side it comes.
+func TestTenantsTied(t *testing.T) {
+	t.Parallel()
+	a := serveApp(t, appDir("clinic"))
+	a.seed(t, appDir("clinic"))
+	db := a.db.Owner(t)
+	for statement, broken := range map[string]string{
+		"update app.appointment set room_id = (select id from app.room where practice_id = 'south' limit 1) where id like 'north%'":   "appointment_validate_01",
+		"update app.appointment set with_id = (select id from app.member where practice_id = 'south' limit 1) where id like 'north%'": "appointment_validate_02",
+		"update app.invoice set patient_id = 'south-patient-1' where id = 'north-invoice-1'":                                          "invoice_validate_01",
+		"update app.line set service_id = 'south-visit' where id = 'north-line-1'":                                                    "line_validate_01",
+		"update app.service set practice_id = 'south' where id = 'north-visit'":                                                       "line_validate_01",
+		"update app.patient set practice_id = 'south', number = 'moved' where id = 'north-patient-1'":                                 "_validate_0",
+	} {
+		if _, err := db.Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), broken) {
+			t.Errorf("%s: got %v, want a broken %s", statement, err, broken)
+		}
+	}
+}
+
 // tenantRows returns the rows of each table whose ids begin with a text, as JSON.
 func tenantRows(t *testing.T, a *app, s *model.Schema, begin string) map[string]string {
 	t.Helper()
