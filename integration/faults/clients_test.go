@@ -177,7 +177,7 @@ func (c *clients) silence() (longest time.Duration) {
 }
 
 // compare compares the answers to clients with the stored rows.
-func (c *clients) compare(b *testing.B, r *result, conn *pgx.Conn) {
+func (c *clients) compare(b testing.TB, r *result, conn *pgx.Conn) {
 	b.Helper()
 	rows, err := conn.Query(b.Context(), `select number, (select count(*) from app.line where line.order_id = "order".id) 
 		from app."order"

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -29,8 +30,23 @@ language sql volatile security invoker as $$ insert into app.heard (line) values
 // rolled back.
 const slowWriters = 4
 
+// TestTold is that row for few events, without the release. It is among all tests, and the benchmark is not.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	told := fault{name: "events: 4 kill -9 of servers, one of Postgres, a promotion of a synchronous standby", servers: 2, standby: synchronous, isTold: true,
+		befall: func(f *field) { tellThrough(f, 4, false) }}
+	r, _ := told.run(t)
+	r.judge(t)
+	if r.events == 0 {
+		t.Error("nothing was written")
+	}
+	t.Logf("%d events", r.events)
+}
+
 // tell kills servers and the database, installs a release and promotes the standby, while code hears of what is written.
-func tell(f *field) {
+func tell(f *field) { tellThrough(f, 20, true) }
+
+func tellThrough(f *field, kills int, isReleased bool) {
 	ctx, stop := context.WithCancel(f.Context())
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -42,20 +58,22 @@ func tell(f *field) {
 			}
 		})
 	}
-	for i := range 20 {
+	for i := range kills {
 		s := f.servers[i%len(f.servers)]
-		s.end(f.B, syscall.SIGKILL)
+		s.end(f, syscall.SIGKILL)
 		f.awaitWrites(time.Now())
-		s.start(f.B)
-		f.awaitLines(*leastEvents * (i + 1) / 20)
+		s.start(f)
+		f.awaitLines(*leastEvents * (i + 1) / kills)
 		if i%4 == 3 {
-			f.primary.Kill(f.B)
-			f.primary.Start(f.B)
+			f.primary.Kill(f)
+			f.primary.Start(f)
 			f.awaitWrites(time.Now())
 		}
 	}
-	if err := installSchema(f.Context(), f.db.Owner(f.B), strings.Replace(heardSchema, "number Text ", `number Text  state Text @default("new") `, 1), hear); err != nil {
-		f.Fatal(err)
+	if isReleased {
+		if err := installSchema(f.Context(), f.db.Owner(f), strings.Replace(heardSchema, "number Text ", `number Text  state Text @default("new") `, 1), hear); err != nil {
+			f.Fatal(err)
+		}
 	}
 	stop()
 	all.Wait() // and so all calls that have waited for the release

@@ -36,7 +36,7 @@ model Line { fields { order Order  item Text } }
 
 // field is the place of a fault: a database, perhaps with a standby, and its servers.
 type field struct {
-	*testing.B
+	testing.TB
 	primary, standby *pgtest.Node
 	db               *pgtest.DB
 	proxy            *pgtest.Proxy // between the servers and the database; nil without one
@@ -117,7 +117,7 @@ func BenchmarkFaults(b *testing.B) {
 }
 
 // run causes a fault while clients write. why says why it cannot do so here.
-func (f *fault) run(b *testing.B) (r result, why string) {
+func (f *fault) run(b testing.TB) (r result, why string) {
 	field, why := newField(b, f)
 	if why != "" {
 		return r, why
@@ -139,9 +139,9 @@ func (f *fault) run(b *testing.B) (r result, why string) {
 }
 
 // newField makes a field.
-func newField(b *testing.B, of *fault) (f *field, why string) {
+func newField(b testing.TB, of *fault) (f *field, why string) {
 	b.Helper()
-	f = &field{B: b}
+	f = &field{TB: b}
 	settings := []string{"log_min_messages=fatal"}
 	if of.isSmall {
 		if f.full, why = smallDisk(b); why != "" {
@@ -203,7 +203,7 @@ func compile(schema string, code ...*syntax.Source) (*emit.Release, error) {
 }
 
 // migrate makes a database by a migration, and gives it rows.
-func (f *field) migrate(b *testing.B) {
+func (f *field) migrate(b testing.TB) {
 	b.Helper()
 	f.db, f.project = f.primary.New(b, pgtest.Options{Empty: true}), b.TempDir()
 	f.up("first", schema)
@@ -257,7 +257,7 @@ func (f *field) up(name, schema string) {
 }
 
 // smallDisk makes a disk of 300 MB for a database.
-func smallDisk(b *testing.B) (dir, why string) {
+func smallDisk(b testing.TB) (dir, why string) {
 	b.Helper()
 	dir, err := os.MkdirTemp("", "sternpost-disk-")
 	if err != nil {
@@ -306,16 +306,16 @@ func (f *field) superuser() *pgx.Conn {
 func killServer(f *field) {
 	for i := range 5 {
 		s := f.servers[i%len(f.servers)]
-		s.end(f.B, syscall.SIGKILL)
+		s.end(f, syscall.SIGKILL)
 		f.awaitWrites(time.Now())
-		s.start(f.B)
+		s.start(f)
 	}
 }
 
 func restartServers(f *field) {
 	for _, s := range f.servers {
-		s.end(f.B, syscall.SIGTERM)
-		s.start(f.B)
+		s.end(f, syscall.SIGTERM)
+		s.start(f)
 	}
 }
 
@@ -339,30 +339,30 @@ func killBackend(f *field) {
 
 func killPostmaster(f *field) {
 	for range 3 {
-		f.primary.Kill(f.B)
-		f.primary.Start(f.B)
+		f.primary.Kill(f)
+		f.primary.Start(f)
 		f.awaitWrites(time.Now())
 	}
 }
 
 func restartPostgres(f *field) {
 	for range 3 {
-		f.primary.Stop(f.B)
-		f.primary.Start(f.B)
+		f.primary.Stop(f)
+		f.primary.Start(f)
 		f.awaitWrites(time.Now())
 	}
 }
 
 func stopPostgres(f *field) {
-	f.primary.Freeze(f.B)
+	f.primary.Freeze(f)
 	time.Sleep(5 * time.Second)
-	f.primary.Thaw(f.B)
+	f.primary.Thaw(f)
 }
 
 func stopPostgresLonger(f *field) {
-	f.primary.Freeze(f.B)
+	f.primary.Freeze(f)
 	time.Sleep(20 * time.Second)
-	f.primary.Thaw(f.B)
+	f.primary.Thaw(f)
 }
 
 func cutConnections(f *field) {
@@ -421,16 +421,16 @@ func fillDisk(f *field) {
 	if err := file.Truncate(0); err != nil {
 		f.Fatal(err)
 	}
-	f.primary.StartIfEnded(f.B)
+	f.primary.StartIfEnded(f)
 }
 
 func promote(f *field) {
-	f.primary.Kill(f.B)
-	f.standby.Promote(f.B)
+	f.primary.Kill(f)
+	f.standby.Promote(f)
 }
 
 func installRelease(f *field) {
-	if err := installSchema(f.Context(), f.db.Owner(f.B), replace(f, schema, "number Text ", `number Text  state Text @default("new") `)); err != nil {
+	if err := installSchema(f.Context(), f.db.Owner(f), replace(f, schema, "number Text ", `number Text  state Text @default("new") `)); err != nil {
 		f.Fatal(err)
 	}
 }

@@ -61,7 +61,7 @@ type instance struct {
 }
 
 // newInstance starts a server of a database, until the benchmark ends.
-func newInstance(b *testing.B, databaseURL, key string) *instance {
+func newInstance(b testing.TB, databaseURL, key string) *instance {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -79,6 +79,11 @@ func newInstance(b *testing.B, databaseURL, key string) *instance {
 		if b.Failed() {
 			log := i.log.Bytes()
 			b.Logf("the end of a server's log:\n%s", log[max(0, len(log)-2000):])
+			for line := range bytes.Lines(log) {
+				if bytes.Contains(line, []byte(" status=500 ")) {
+					b.Logf("in its middle: %s", line)
+				}
+			}
 		}
 	})
 	return i
@@ -87,7 +92,7 @@ func newInstance(b *testing.B, databaseURL, key string) *instance {
 func (i *instance) url() string { return "http://" + net.JoinHostPort(i.host, i.port) }
 
 // start starts it, also after its end, and waits until it is ready.
-func (i *instance) start(b *testing.B) {
+func (i *instance) start(b testing.TB) {
 	b.Helper()
 	i.command = exec.Command(os.Args[0])
 	i.command.Env, i.command.Stdout, i.command.Stderr = i.env, &i.log, &i.log
@@ -113,7 +118,7 @@ func (i *instance) start(b *testing.B) {
 }
 
 // end sends it a signal and waits until it has ended.
-func (i *instance) end(b *testing.B, signal syscall.Signal) {
+func (i *instance) end(b testing.TB, signal syscall.Signal) {
 	b.Helper()
 	_ = i.command.Process.Signal(signal) // it may have ended
 	select {

@@ -26,7 +26,7 @@ type result struct {
 }
 
 // judge fails if an answer to a client was not true.
-func (r *result) judge(b *testing.B) {
+func (r *result) judge(b testing.TB) {
 	if r.lost > 0 && !r.mayLose || r.doubled > 0 || r.halfDone > 0 || r.refusedStored > 0 {
 		b.Errorf("%s: lost %d, doubled %d, half done %d, refused and stored %d", r.name, r.lost, r.doubled, r.halfDone, r.refusedStored)
 	}
@@ -61,7 +61,7 @@ func table(results []result, skipped []string) string {
 }
 
 // write writes the table to a file, with its machine and version.
-func write(b *testing.B, path, table string, took time.Duration) {
+func write(b testing.TB, path, table string, took time.Duration) {
 	b.Helper()
 	text := fmt.Sprintf(`# Faults
 
