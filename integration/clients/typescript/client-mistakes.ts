@@ -155,6 +155,7 @@ export function advice(error: unknown): string {
     case "ERR_HTTP_METHOD_NOT_ALLOWED":
     case "ERR_UNSUPPORTED_MEDIA_TYPE":
     case "ERR_IDEMPOTENCY_KEY_REUSED":
+    case "ERR_NOT_LIVE":
     case "ERR_RATE_LIMITED":
     case "ERR_INTERNAL":
     case "ERR_UNAVAILABLE":
