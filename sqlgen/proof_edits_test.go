@@ -359,14 +359,23 @@ func (s *schemaText) toggleIndex(renamedNames) bool {
 }
 
 func (s *schemaText) toggleSequence(renamedNames) bool {
-	_, at := s.aField(func(match []string) bool { return match[1] != "always" && match[2] == "Text" && match[3] == "" })
+	b, at := s.aField(func(match []string) bool { return match[1] != "always" && match[2] == "Text" && match[3] == "" })
 	if at < 0 {
 		return false
+	}
+	per := ""
+	for _, other := range b.fields {
+		to := fieldLine.FindStringSubmatch(s.lines[other].text)
+		isModel := slices.ContainsFunc(s.modelBlocks(), func(b block) bool { return b.name == to[2] })
+		if isModel && to[3]+to[4] == "" && s.chance(50) {
+			per = ", per: " + to[1]
+		}
 	}
 	match := fieldLine.FindStringSubmatch(s.lines[at].text)
 	bare := "    " + match[1] + " Text" + renamedMark.FindString(match[5])
 	if !numberMark.MatchString(match[5]) || s.chance(60) {
 		bare += choice(s, []string{` @sequence("N-")`, ` @sequence("N-", 3)`, ` @sequence("it's")`, ` @sequence("", 20)`, ` @sequence("", 0)`})
+		bare = strings.TrimSuffix(bare, ")") + per + ")"
 	}
 	s.lines[at].text = bare
 	return true

@@ -134,7 +134,7 @@ func readRows(t testing.TB, conn *pgx.Conn, db *pg.Database) storedRows {
 // copyRows gives one database the rows of another.
 func copyRows(t testing.TB, from, to *pgx.Conn, db *pg.Database) {
 	t.Helper()
-	names := []string{"platform.file"}
+	names := []string{"platform.file", "platform.counter"}
 	for _, table := range db.Tables {
 		names = append(names, pg.Qualified(table.Schema, table.Name))
 	}

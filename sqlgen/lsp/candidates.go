@@ -227,6 +227,10 @@ func (x *index) arguments(s *cursor) []*symbol {
 		return labels("keep")
 	case at == "computed ":
 		return append(x.expressionRoots(s), labels("expression")...)
+	case at == "sequence ":
+		return labels("per")
+	case at == "sequence per":
+		return own()
 	case at == "validate field" && s.block == "model":
 		return own()
 	case at == "validate field":

@@ -54,7 +54,7 @@ func TestGrammarHasTheWords(t *testing.T) {
 	}
 	how := names(argumentWords)
 	how = slices.DeleteFunc(how, func(name string) bool {
-		return slices.Contains([]string{"expression", "roles", "actions", "jobs", "fields", "where", "message", "field", "from", "of", "keep", "timeZone"}, name) // labels, which any word can be
+		return slices.Contains([]string{"expression", "roles", "actions", "jobs", "fields", "where", "message", "field", "from", "of", "keep", "timeZone", "per"}, name) // labels, which any word can be
 	})
 	context := slices.DeleteFunc(names(contextWords), func(name string) bool { return name == "ctx" })
 	tests := []struct {

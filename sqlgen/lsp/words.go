@@ -145,6 +145,7 @@ var argumentWords = words{
 	{name: "of", text: "The models that the custom code reads."},
 	{name: "keep", text: "For how long: an amount and hours, days, weeks, months or years."},
 	{name: "field", text: "The field or input that the refusal names."},
+	{name: "per", text: "The to-one whose rows each have numbers of their own, without gaps."},
 	{name: "from", text: "The former name."},
 	{name: "asc", text: "Ascending; null comes last."},
 	{name: "desc", text: "Descending; null comes first."},
