@@ -198,6 +198,8 @@ func (k *call) readInput() error {
 		return err
 	case k.action == nil:
 		return &refusal.ActionNotFound
+	case k.action.Row != "":
+		err = input.OfRows(err)
 	case byQuery && !k.action.byQuery:
 		return refusal.NotAllowed(fiber.MethodPost)
 	}
@@ -266,6 +268,9 @@ func (k *call) ask() error {
 		return nil
 	}
 	why := refusal.OfCall(err, k.action.Action, k.release.constraints, k.prepared.input)
+	if k.action.Row != "" {
+		why = k.judgeRows(why)
+	}
 	k.server.files.Discard(k.prepared.stored, why)
 	if refusal.IsOvertaken(err) {
 		return err
@@ -298,7 +303,7 @@ func (k *call) askBy(function *database.Statement) error {
 		err = s.db.Call(k.request.Client, st, params, k.rows)
 	default:
 		k.once.Body = func() ([]byte, error) { return k.body(false) }
-		if k.action.AnswersAgain && k.action.Record != "" && !k.action.Custom {
+		if k.action.AnswersAgain && k.action.Record != "" && !k.action.Custom && k.action.Row == "" {
 			k.once.Record = k.record
 		}
 		err = s.db.CallOnce(k.request.Client, st, params, k.rows, &k.once.Once)

@@ -61,6 +61,7 @@ type action struct {
 	follows *input.Reader                  // reads the input of a live answer; nil without
 	values  database.Statement             // asks what a live answer depends on of the caller
 	early   database.Statement             // for an action whose input is prepared
+	judge   database.Statement             // for an action with many rows
 	places  *files.ResultPlaces            // of files in its result; nil means none
 	answers *answer.Declared               // what its custom code must answer; nil means that it is not compared
 	forms   map[string]*database.Statement // by operator set
@@ -239,9 +240,9 @@ func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]declaredFunct
 			join pg_catalog.pg_type on pg_type.oid = prorettype
 			where pronamespace = 'api'::regnamespace
 				and prokind = 'f'
-				and (prorettype in ('text'::regtype, 'boolean'::regtype, 'jsonb'::regtype) and not proretset or typtype = 'c' or prorettype = 'record'::regtype)
+				and (prorettype in ('text'::regtype, 'boolean'::regtype, 'jsonb'::regtype) or typtype = 'c' or prorettype = 'record'::regtype)
 		)
-		select format('%s (%s)', proname, oidvectortypes(proargtypes)), case when typtype = 'c' or prorettype = 'record'::regtype then 'rows' else prorettype::regtype::text end, provolatile::text
+		select format('%s (%s)', proname, oidvectortypes(proargtypes)), case when proretset or typtype = 'c' then 'rows' else prorettype::regtype::text end, provolatile::text
 		from declared
 		where has_function_privilege(oid, 'execute')`)
 	if err != nil {
@@ -272,7 +273,7 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 		}
 		for _, called := range calls {
 			result := "text"
-			if a.Record != "" {
+			if a.Record != "" || a.Row != "" {
 				result = rowsResult
 			}
 			switch f := declared[called]; {
@@ -426,6 +427,9 @@ func (s *Server) buildAction(installed answer.Release, m *release.Manifest, a *r
 		if a.Live.Function != "" {
 			built.values = database.NewStatement(installed, a.Live.Function, answer.NewValue(a.Live.Function))
 		}
+	}
+	if a.Row != "" {
+		built.judge = database.NewStatement(installed, a.Function, answer.NewJudge(a.Function))
 	}
 	built.call.Shared = a.Kind == release.Get && !a.Custom
 	built.call.Custom = a.Custom

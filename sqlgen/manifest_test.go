@@ -125,6 +125,9 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 			paths = append(paths, a.LookUp)
 		}
 		for _, path := range paths {
+			if a.Row != "" { // they are inputs of a row
+				path = "rows." + path
+			}
 			if !hasPath(body, strings.Split(path, ".")) {
 				t.Errorf("action %s: the input schema has no room for %s", a.Name, path)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,10 +196,10 @@ func fromEnvironment(names []string) (map[string]string, error) {
 	return values, nil
 }
 
-// readInput checks the body of a request as the server does.
+// readInput checks the body of a request, or one of its rows, as the server does.
 func readInput(m *release.Manifest, action, body string) ([]byte, error) {
 	i := slices.IndexFunc(m.Actions, func(a *release.Action) bool { return a.Name == action })
-	reader, err := input.Compile(m.Schemas, m.Actions[i].Input)
+	reader, err := input.Compile(m.Schemas, cmp.Or(m.Actions[i].Row, m.Actions[i].Input))
 	if err != nil {
 		return nil, fmt.Errorf("read the schema of the input: %w", err)
 	}

@@ -23,6 +23,7 @@ type Plan struct {
 	count       int          // of arguments; 0 if it takes its input as a whole
 	types       []string     // of the parameters of a statement
 	record      *Record      // nil means that the function returns JSON
+	many        bool         // whether it returns any number of records, or JSON values, without pages
 	pages       *pages       // nil means that it returns at most one record
 }
 
@@ -38,14 +39,16 @@ type Statement struct {
 func NewPlan(m *release.Manifest, a *release.Action, limit int) *Plan {
 	switch {
 	case a.Record == "" && a.Kind.Writes():
-		return newValue(a.Function, a.Arguments)
+		p := newValue(a.Function, a.Arguments)
+		p.many = a.Row != ""
+		return p
 	case a.Record == "":
 		return newGuarded(a.Function)
 	}
 	members := m.Records[a.Record]
 	call := callOf(a.Function, a.Arguments)
 	p := newValue(a.Function, a.Arguments)
-	p.record = NewRecord(members)
+	p.record, p.many = NewRecord(members), a.Row != ""
 	if a.Kind == release.List {
 		p.pages = newPages(a, members, call, false, limit)
 		p.usual = p.pages.plain
@@ -95,6 +98,11 @@ func (p *Plan) ForRelease(r Release) *Plan {
 
 // IsList tells whether the function returns pages of a list.
 func (p *Plan) IsList() bool { return p.pages != nil }
+
+// NewJudge plans the calls that tell which rows of a call of an action with many are refused.
+func NewJudge(function string) *Plan {
+	return &Plan{usual: Statement{SQL: "select platform.judge_rows('" + strings.ReplaceAll(function, "'", "''") + "', $1, $2)"}, size: -1}
+}
 
 // NewValue plans the calls of a function that returns one value, which is used unchanged.
 func NewValue(function string) *Plan { return newValue(function, nil) }
@@ -253,6 +261,9 @@ func (a *Answer) Row(values [][]byte) (more bool) {
 	if a.Hold != nil && !a.hold(values) {
 		return false
 	}
+	if a.plan.many {
+		a.next()
+	}
 	switch {
 	case a.plan.pages != nil:
 		return a.pageRow(values)
@@ -263,6 +274,15 @@ func (a *Answer) Row(values [][]byte) (more bool) {
 		a.out = a.plan.record.Append(a.out, values)
 	}
 	return true
+}
+
+// next begins the next of several results.
+func (a *Answer) next() {
+	if len(a.out) == 0 {
+		a.out = append(a.out, `{"results":[`...)
+	} else {
+		a.out = append(a.out, ',')
+	}
 }
 
 // hold reserves the memory for one more row, if the answer is large.
@@ -301,6 +321,8 @@ func (a *Answer) JSON() []byte {
 	switch {
 	case a.plan.pages != nil:
 		return a.pageJSON()
+	case a.plan.many:
+		a.out = append(a.out, "]}"...)
 	case len(a.out) == 0:
 		a.out = append(a.out, "null"...)
 	}

@@ -158,7 +158,7 @@ func (w *writer) signature(p *printer, a *release.Action) {
 // result returns the type of an action's result.
 func (w *writer) result(a *release.Action) string {
 	switch {
-	case a.Kind == release.Delete:
+	case a.Kind == release.Delete && a.Row == "":
 		return "string"
 	case a.Result == "":
 		return "unknown"

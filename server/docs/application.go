@@ -388,7 +388,7 @@ func (s *Pages) actionPage(c *fiber.Ctx) error {
 // resultText describes the result of an action.
 func resultText(a *release.Action) string {
 	switch {
-	case a.Kind == release.Delete:
+	case a.Kind == release.Delete && a.Row == "":
 		return "the id"
 	case a.Result == "":
 		return "any JSON"

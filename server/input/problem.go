@@ -2,6 +2,7 @@ package input
 
 import (
 	"errors"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/sternpost/sternpost/server/problem"
@@ -40,6 +41,28 @@ func (m *Malformed) Error() string {
 // unknown properties come last.
 type Invalid struct {
 	Problems []problem.Problem
+}
+
+// OfRows returns an error of an input of rows with the row that each problem is about in brackets.
+func OfRows(err error) error {
+	var invalid *Invalid
+	if errors.As(err, &invalid) {
+		for i, p := range invalid.Problems {
+			if below, ok := strings.CutPrefix(p.Field, "rows."); ok {
+				place, rest, _ := strings.Cut(below, ".")
+				invalid.Problems[i].Field = RowPath(place, rest)
+			}
+		}
+	}
+	return err
+}
+
+// RowPath is the path of an input of a row; that of the row itself if the input's is empty.
+func RowPath(place, path string) string {
+	if path != "" {
+		path = "." + path
+	}
+	return "rows[" + place + "]" + path
 }
 
 // Error is the message for the caller, without the problems.

@@ -188,7 +188,7 @@ var runOfJob = release.Typed("object").With("properties", release.Properties{}.
 // result returns the schema of an action's result.
 func (d *describer) result(a *release.Action) *release.JSONSchema {
 	switch {
-	case a.Kind == release.Delete:
+	case a.Kind == release.Delete && a.Row == "":
 		return release.Typed("string").Described("The id of the deleted record.")
 	case a.Result == "":
 		return release.Anything()

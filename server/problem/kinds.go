@@ -51,6 +51,8 @@ func Kinds() []Kind {
 		{"restrict", nil, "other records refer to the record"},
 		{"indexed", nil, "the text is too long for an index"},
 		{"validate", nil, "a validation rule failed; `error` is its message"},
+		{"refused", []Param{{"code", "string"}}, "a call of this row alone is refused, by the code of its error; of actions with `@many`"},
+		{"twice", nil, "the row is the same as one before it in the call"},
 		{"incorrect", nil, "the value is not the right one, such as a password"},
 		{"notAllowed", nil, "the address is not in the configuration"},
 		{"unchanged", nil, "the value is the present one"},

@@ -130,6 +130,9 @@ func AdditionalProperty(name string) Problem {
 // MaxRows is the problem of an input that makes more rows than a limit.
 func MaxRows(limit int64) Problem { return limited("maxRows", "Must have at most # rows", limit) }
 
+// Refused is the problem of a row for which a call of many is refused, by the code of the refusal of a call of that row.
+func Refused(code, message string) Problem { return with("refused", message, param{"code", code}) }
+
 // Excludes is the problem of a paging input beside one that excludes it.
 func Excludes(name string) Problem {
 	return with("excludes", "cannot be used with "+name, param{"name", name})

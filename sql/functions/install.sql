@@ -30,6 +30,8 @@
 {{ template "refuse.sql" . }}
 {{ template "ask_session.sql" . }}
 {{ template "refuse_or_miss.sql" . }}
+{{ template "refuse_twice.sql" . }}
+{{ template "judge_rows.sql" . }}
 {{ template "refuse_or_nothing.sql" . }}
 {{ template "miss.sql" . }}
 {{ template "require_result.sql" . }}

@@ -246,6 +246,9 @@ type Action struct {
 
 	// Live is what the answer depends on, if clients can follow it; nil if they cannot.
 	Live *Live `json:"live,omitempty"`
+	// Row is the component of one of many inputs, if a call takes those, as rows, and answers their records as results.
+	// Inputs and LookUp are of one of them.
+	Row string `json:"row,omitempty"`
 
 	// Custom tells that the action runs code of the project, which may refuse with its
 	// own errors.

@@ -12,10 +12,11 @@ import (
 // actionDecl is an action with its tree and the results of its own checks.
 type actionDecl struct {
 	*model.Action
-	tree  *syntax.Action
-	model *modelDecl // nil for an action of a union
-	union *unionDecl // nil for an action of a model
-	attrs []*syntax.Attribute
+	tree   *syntax.Action
+	model  *modelDecl // nil for an action of a union
+	manyAt syntax.Span
+	union  *unionDecl // nil for an action of a model
+	attrs  []*syntax.Attribute
 
 	brokenInputs   map[string]bool // inputs in error, by name
 	reservedLabels []string        // labels of inputs that are reserved
@@ -185,6 +186,9 @@ func (c *checker) checkAction(a *actionDecl) {
 		c.checkCover(a, a.root)
 	}
 	c.checkUnused(a)
+	if a.Many {
+		c.checkMany(a)
+	}
 	if a.Custom && (a.Kind != model.Start || !a.tree.Incomplete()) {
 		c.checkFunction(a)
 	}
@@ -329,6 +333,8 @@ func (c *checker) checkActionAttr(a *actionDecl, at *syntax.Attribute) {
 		c.checkSelect(a, at)
 	case "live":
 		c.checkLive(a, at)
+	case "many":
+		a.Many, a.manyAt = c.noArgument(at), at.Name.Span()
 	}
 }
 

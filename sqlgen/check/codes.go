@@ -485,6 +485,11 @@ const (
 	//
 	//	model Order { fields { number Text }  actions { create createOrder() with (number) { @live @permission(expression: true) } } }
 	NotLive syntax.Code = "NotLive"
+	// BadMany: @many is on another kind than create, update and delete, or on an action whose rows cannot be written
+	// together.
+	//
+	//	model Order { actions { get getOrder(id) { @many @permission(expression: true) } } }
+	BadMany syntax.Code = "BadMany"
 
 	// UnknownJob: a rule names code that is neither a job nor a subscriber of an @on.
 	//

@@ -1043,6 +1043,26 @@ func liveOf() string {
 	return "of names models: @live(of: [Order, Item])"
 }
 
+func manyOfOtherKind(on bearer) string {
+	return fmt.Sprintf("%s writes no rows of its own: @many is for create, update and delete", on)
+}
+
+func manyOfCode() string {
+	return "custom code writes one row: remove @many or @function"
+}
+
+func manyInvitations() string {
+	return "an invitation goes to one address: remove @many or @invitation"
+}
+
+func manyPrepared() string {
+	return "a File, Password or Secret is prepared for one row: give it by an action without @many"
+}
+
+func manyRuleInputs() string {
+	return "a rule that reads an input judges one row: compare a field of the row, or remove @many"
+}
+
 func historyInputs(action string) string {
 	return fmt.Sprintf("the history of a row is found by its id alone, also when the row is gone: write history %s(id)", action)
 }

@@ -63,6 +63,8 @@ func statement(s pg.Statement) doc {
 			nest(hard, statements(s.Body)), hard,
 			"end loop;",
 		)
+	case *pg.CountRows:
+		return cat("get diagnostics ", s.Into.Name, " = row_count;")
 	case *pg.TestNow:
 		name := pg.Qualified(s.Schema, s.Trigger)
 		return cat("set constraints ", name, " immediate;", hard, "set constraints ", name, " deferred;")
@@ -131,7 +133,11 @@ func update(s *pg.Update) doc {
 }
 
 func deletion(s *pg.Delete) doc {
-	return cat("delete from ", pg.Qualified(s.Schema, s.Table), hard, "where ", conjunctLines(s.Where), returning(s.Returning, s.Into), ";")
+	others := doc(nil)
+	if s.Using != nil {
+		others = cat("using ", from(s.Using), hard)
+	}
+	return cat("delete from ", pg.Qualified(s.Schema, s.Table), hard, others, "where ", conjunctLines(s.Where), returning(s.Returning, s.Into), ";")
 }
 
 // conjunctLines lays out a condition with a line per conjunct.

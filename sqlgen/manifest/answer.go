@@ -14,6 +14,14 @@ func (p *publisher) result(a *model.Action) string {
 		return p.component(p.derived.part(a, "Result"), func() *release.JSONSchema {
 			return resultObject([]property{{"run", release.Typed("string").Described("The id of the run."), true}})
 		})
+	case a.Many:
+		return p.component(p.derived.part(a, "Result"), func() *release.JSONSchema {
+			item := scalar(expr.Type{Kind: expr.ID}, nil, false)
+			if a.Kind != model.Delete {
+				item = p.recordWith(a.Model, a.Shape())
+			}
+			return resultObject([]property{{"results", release.ArrayOf(item), true}})
+		})
 	case a.Kind == model.Delete:
 		return ""
 	case a.Returns != nil && a.Returns.Message == nil:

@@ -79,6 +79,9 @@ func (p *publisher) action(r *release.Action, a *model.Action) {
 	r.Result = p.result(a)
 	r.Anonymous = access.Decide(a.Rules, access.Anonymous()).Verdict != access.Never
 	r.AnonymousUploads = len(r.Files) > 0 && access.AdmitsUploads(a.Rules)
+	if a.Many {
+		r.Row = p.body(a, "Row")
+	}
 	r.Custom = a.Custom
 	if a.Invitation != nil {
 		r.Invitation = a.Invitation.Address.Name

@@ -12,8 +12,22 @@ func (p *publisher) input(a *model.Action) string {
 	if len(a.Reads) == 1 && a.Reads[0].Message != nil {
 		return p.message(a.Reads[0].Message, true)
 	}
+	if a.Many {
+		return p.component(p.derived.part(a, "Input"), func() *release.JSONSchema {
+			rows := release.ArrayOf(release.RefTo(p.body(a, "Row"))).With("minItems", 1).With("maxItems", maxRows)
+			return objectOf([]property{{"rows", rows, true}})
+		})
+	}
+	return p.body(a, "Input")
+}
+
+// maxRows is the number of inputs that a call of an action with @many takes.
+const maxRows = 1000
+
+// body publishes the schema of one input of an action, under the name of a part of it.
+func (p *publisher) body(a *model.Action, part string) string {
 	name := upperFirst(a.Name)
-	return p.component(p.derived.part(a, "Input"), func() *release.JSONSchema {
+	return p.component(p.derived.part(a, part), func() *release.JSONSchema {
 		switch a.Kind {
 		case model.List:
 			return p.listInput(a)

@@ -356,6 +356,7 @@ type Action struct {
 	Writes        []*Input    // of create and update: the with inputs
 	Returns       *Returns    // of read and write
 	Custom        bool        // the body is custom code: read, write and @function
+	Many          bool        // of create, update and delete: a call takes any number of inputs
 	CustomAt      syntax.Span // what says that it is custom code: the @function or the kind
 	Rules         []*Rule     // those that count: its own or, if it bears none, its model's for its kind
 	OwnRules      bool        // whether Rules are the action's own

@@ -147,6 +147,7 @@ type Assignment struct {
 // Delete is a delete of the rows that satisfy a condition.
 type Delete struct {
 	Schema, Table string
+	Using         From // other rows, which Where may read; nil means none
 	Where         Expr
 	Returning     []Expr // none means none
 	Into          *Variable
@@ -228,6 +229,11 @@ type TestNow struct {
 	Schema, Trigger string // of every table that has a trigger of that name
 }
 
+// CountRows counts the rows of the statement before it.
+type CountRows struct {
+	Into *Variable
+}
+
 // Note is a comment between statements.
 type Note struct {
 	Text string
@@ -250,6 +256,7 @@ func (*ReturnNext) isStatement()    {}
 func (*ForEach) isStatement()       {}
 func (*ForElement) isStatement()    {}
 func (*TestNow) isStatement()       {}
+func (*CountRows) isStatement()     {}
 func (*Note) isStatement()          {}
 
 // IfThen returns an if with one branch.

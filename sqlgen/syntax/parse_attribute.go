@@ -68,11 +68,7 @@ func (p *parser) attributeOrNil() *Attribute {
 }
 
 func isLaterAttribute(name string) bool {
-	switch name {
-	case "many", "search":
-		return true
-	}
-	return false
+	return name == "search"
 }
 
 // argOrNil parses an argument of an attribute.

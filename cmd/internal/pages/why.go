@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,10 +83,15 @@ func (a *asked) readInput(action string, body []byte) ([]byte, error) {
 	return ReadInput(a.Compiled, action, body)
 }
 
-// ReadInput checks the body of a request for an existing action as the server does, and
+// ReadInput checks the body of a request for an existing action, of one with rows the first, as the server does, and
 // returns the input of its function. Its error is an *docs.WrongError if it is refused.
 func ReadInput(compiled *sqlgen.Compiled, action string, body []byte) ([]byte, error) {
-	reader, err := input.Compile(compiled.Manifest.Schemas, compiled.Manifest.Action(action).Input)
+	of := compiled.Manifest.Action(action)
+	var many struct{ Rows []json.RawMessage }
+	if of.Row != "" && json.Unmarshal(body, &many) == nil && len(many.Rows) > 0 {
+		body = many.Rows[0]
+	}
+	reader, err := input.Compile(compiled.Manifest.Schemas, cmp.Or(of.Row, of.Input))
 	if err != nil {
 		return nil, fmt.Errorf("read the schema of the input: %w", err)
 	}

@@ -64,6 +64,10 @@ export type InputProblem =
   | ProblemOf<"indexed">
   /** a validation rule failed; error is its message */
   | ProblemOf<"validate">
+  /** a call of this row alone is refused, by the code of its error; of actions with @many */
+  | ProblemOf<"refused", { code: string }>
+  /** the row is the same as one before it in the call */
+  | ProblemOf<"twice">
   /** the value is not the right one, such as a password */
   | ProblemOf<"incorrect">
   /** the address is not in the configuration */

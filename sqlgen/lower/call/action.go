@@ -19,6 +19,7 @@ type Builder struct {
 	Table  string
 	Fn     *pg.Function
 	names  *pg.Names // of variables
+	rows   string    // with @many, the alias of the rows of the request; "" if the request is one
 	closed bool      // whether no caller can be admitted, so that nothing follows
 
 	bound       []*model.Input // the inputs that policies read
@@ -46,6 +47,9 @@ func (l *Lowering) Begin(a *model.Action, name, title string, volatility pg.Vola
 // BeginWith is begin for a function for forms of a list.
 func (l *Lowering) BeginWith(a *model.Action, name, title string, volatility pg.Volatility, forms []Argument) *Builder {
 	b := l.enter(a, name, title, volatility, forms)
+	if a.Many {
+		b.rows = value.RowAlias("rows", a)
+	}
 	b.refuseEarly()
 	b.answerAgain()
 	b.validate()
@@ -95,7 +99,9 @@ func AnswersAgain(a *model.Action) bool {
 }
 
 // readsAgain tells whether the record that an action answers can be read anew. Custom code may return any row.
-func readsAgain(a *model.Action) bool { return AnswersRow(a) && !isReading(a.Kind) && !a.Custom }
+func readsAgain(a *model.Action) bool {
+	return AnswersRow(a) && !isReading(a.Kind) && !a.Custom && !a.Many
+}
 
 // answerAgain answers a repetition, without carrying anything out.
 func (b *Builder) answerAgain() {

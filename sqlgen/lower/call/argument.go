@@ -46,7 +46,7 @@ func takesArguments(a *model.Action) bool {
 	default:
 		return false
 	}
-	if a.Custom || a.Invitation != nil || rule.IsPrepared(a) || slices.ContainsFunc(a.Reads, func(in *model.Input) bool { return in.Optional }) {
+	if a.Custom || a.Many || a.Invitation != nil || rule.IsPrepared(a) || slices.ContainsFunc(a.Reads, func(in *model.Input) bool { return in.Optional }) {
 		return false
 	}
 	return MayTake(a, a.Function, argumentsOf(a))

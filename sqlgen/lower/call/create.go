@@ -18,6 +18,9 @@ func (l *Lowering) Create(a *model.Action) *pg.Function {
 	c := &creation{b: b, ids: map[*value.Level]pg.Expr{}, names: pg.NewNames(), isJudgedLate: b.JudgesRows() && !rule.JudgesInsert(a)}
 	b.holdSetInputs()
 	root := value.Levels(a)
+	if a.Many {
+		return l.createAll(b, c, root)
+	}
 	insert := c.insertAll(root)
 	c.lockLinked(l)
 	c.invite(root)
@@ -253,7 +256,11 @@ func (c *creation) nameElements(name string, elements rows) rows {
 	}
 	for _, l := range sameRow(elements.head) {
 		if c.needsID(l) {
-			c.ids[l] = add(c.newID(l, elements), strings.Join(append(snakes(named.relations(l)), "id"), "_"))
+			id := c.ids[l]
+			if id == nil {
+				id = c.newID(l, elements)
+			}
+			c.ids[l] = add(id, strings.Join(append(snakes(named.relations(l)), "id"), "_"))
 		}
 	}
 	c.with = append(c.with, pg.Named{Name: name, Query: query})

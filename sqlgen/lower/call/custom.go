@@ -202,7 +202,7 @@ func (b *Builder) answerRow() {
 
 // returnNothing ends a function that has no row to answer.
 func (b Builder) returnNothing() *pg.Return {
-	if answersSet(b.Action) {
+	if answersSet(b.Action) || b.Action.Many {
 		return &pg.Return{}
 	}
 	return &pg.Return{Value: pg.Null()}

@@ -10,10 +10,14 @@ import (
 )
 
 // Value returns the value of an input, null if it is absent. A variable holds it, declared at its first use. In a list
-// only explicit inputs have one.
+// only explicit inputs have one. With @many it is read in a query over the rows of the request.
 func (b *Builder) Value(in *model.Input) pg.Expr {
 	if v, ok := b.Values[in]; ok {
 		return v
+	}
+	read := value.FromJSON(in.Type, in.Nullable || in.Optional, b.sent(), value.RequestPath(b.Action, in)...)
+	if b.rows != "" {
+		return read
 	}
 	name := "v_" + model.SnakeForm(in.Name)
 	if in.IsWrite && slices.ContainsFunc(b.Action.Reads, func(r *model.Input) bool { return r.Name == in.Name }) {
@@ -25,7 +29,7 @@ func (b *Builder) Value(in *model.Input) pg.Expr {
 	held := &pg.Variable{
 		Name:    b.names.Take(name),
 		Type:    value.VariableType(in.Type),
-		Initial: value.FromJSON(in.Type, in.Nullable || in.Optional, value.Input, value.RequestPath(b.Action, in)...),
+		Initial: read,
 	}
 	b.inputs = append(b.inputs, held)
 	b.Values[in] = held
@@ -33,15 +37,15 @@ func (b *Builder) Value(in *model.Input) pg.Expr {
 }
 
 // IsGivenInput tells whether a request gives an optional input, null included.
-func (b Builder) IsGivenInput(in *model.Input) pg.Expr {
+func (b *Builder) IsGivenInput(in *model.Input) pg.Expr {
 	if b.Given != nil {
 		return b.Given[in]
 	}
 	path := value.RequestPath(b.Action, in)
 	if b.Action.Kind == model.Update || b.Action.Kind == model.List {
-		return isGiven(value.Member(value.Input, path[0]), path[1:]) // below where or values
+		return isGiven(value.Member(b.sent(), path[0]), path[1:]) // below where or values
 	}
-	return isGiven(value.Input, path)
+	return isGiven(b.sent(), path)
 }
 
 // Expression prepares to lower expressions over the action's row and its inputs. The row is in the query under the
@@ -55,7 +59,11 @@ func (b *Builder) Expression(l value.Logic, at value.Site) value.Expression {
 
 // expressionWithoutRow prepares to lower expressions that cannot name the row, or are evaluated before there is one.
 func (b *Builder) expressionWithoutRow(l value.Logic) value.Expression {
-	x := value.NewExpression(l, value.InFunction, nil, b.InputValue)
+	at := value.InFunction
+	if b.rows != "" {
+		at = value.InQuery
+	}
+	x := value.NewExpression(l, at, nil, b.InputValue)
 	x.Caller = b.callerAtHand()
 	return x
 }

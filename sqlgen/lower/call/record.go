@@ -43,6 +43,8 @@ func AnswersRow(a *model.Action) bool {
 // answers is the type of the answer of an action's function.
 func answers(a *model.Action) string {
 	switch {
+	case !AnswersRow(a) && a.Many:
+		return "setof text"
 	case !AnswersRow(a):
 		return "text"
 	case a.Union != nil:
@@ -65,7 +67,7 @@ func answers(a *model.Action) string {
 // statement finds or writes is such a function too: the row then goes to the answer without a variable in between,
 // which costs less.
 func answersSet(a *model.Action) bool {
-	return AnswersRow(a) && (a.Kind == model.List || a.Union != nil || len(a.Embeds) > 0 || AnswersColumns(a) ||
+	return AnswersRow(a) && (a.Kind == model.List || a.Many || a.Union != nil || len(a.Embeds) > 0 || AnswersColumns(a) ||
 		!a.Custom && (a.Kind == model.Get || answersWritten(a)))
 }
 

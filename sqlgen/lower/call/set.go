@@ -47,7 +47,7 @@ func (b *Builder) isGivenValue(in *model.Input, json pg.Expr) pg.Expr {
 		return b.Given[in]
 	}
 	if b.Action.Kind == model.Create {
-		json = value.Input // a @set sees it as a whole, regardless of its level
+		json = b.sent() // a @set sees it as a whole, regardless of its level
 	}
 	w := value.Write{Input: in}
 	for _, l := range value.Levels(b.Action).Inserted() {

@@ -12,6 +12,9 @@ import (
 // Update lowers an update. An omitted value leaves its column as it is.
 func (l *Lowering) Update(a *model.Action) *pg.Function {
 	b := l.Begin(a, rule.FunctionName(a), "action "+a.Name, pg.Volatile)
+	if a.Many {
+		return l.updateAll(b)
+	}
 	where := b.lookUp()
 	b.holdSetInputs()
 	var values pg.Expr // nothing reads them otherwise
@@ -60,6 +63,9 @@ func readsValues(a *model.Action) bool {
 // Deletion lowers a delete.
 func (l *Lowering) Deletion(a *model.Action) *pg.Function {
 	b := l.Begin(a, rule.FunctionName(a), "action "+a.Name, pg.Volatile)
+	if a.Many {
+		return l.deleteAll(b)
+	}
 	where := b.lookUp()
 	result := b.Own("v_result", "text", nil)
 	l.lockDeleted(b, where)

@@ -28,7 +28,12 @@ func (b *Builder) validate() {
 		arguments = append(arguments, &pg.Array{Elements: fields})
 	}
 	if len(messages) > 0 {
-		b.Step("", b.End("platform.require_valid", arguments...))
+		require := b.End("platform.require_valid", arguments...)
+		if !b.Action.Many {
+			b.Step("", require)
+			return
+		}
+		b.Step("", &pg.Query{Select: &pg.Select{Columns: []pg.Output{{Value: require.Value}}, From: b.rowsSent(), OrderBy: []pg.Order{{Value: b.place()}}}})
 	}
 }
 

@@ -62,6 +62,9 @@ func (b *Builder) valueOrNull(w value.Write, json pg.Expr, depth int, at value.S
 
 // holdSetInputs holds the inputs that @sets mention in variables, so that all other code reads them from there.
 func (b *Builder) holdSetInputs() {
+	if b.Action.Many {
+		return // each row has its own
+	}
 	for _, s := range b.Action.Sets {
 		if value.IsSealed(s) {
 			continue
