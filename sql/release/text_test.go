@@ -29,6 +29,7 @@ func TestManifestText(t *testing.T) {
 		Compared:    []string{"E"},
 		Secrets:     []string{"S"},
 		Claims:      []release.Claim{{Key: "team", Column: "team"}},
+		Mails:       []string{"receipt"},
 		Encrypted:   []release.Column{{Table: "t", Column: "f"}},
 		Histories:   []release.History{{Table: "t", Keep: "7 years", Row: "t__kept"}},
 		Jobs:        []release.Job{{Name: "J", Run: "j__run", Input: "I", Retries: 3, Schedules: []release.Schedule{{Text: "* * * * *", TimeZone: "Europe/Berlin"}}}},
