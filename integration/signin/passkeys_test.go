@@ -452,6 +452,23 @@ func TestPasskeyAttacks(t *testing.T) {
 	}
 }
 
+// TestPasskeyAfterReset signs up with somebody else's address and adds a passkey, before the owner of the mailbox sets a
+// password: the passkey stays as a factor, and signs in alone only after it was shown behind that password.
+func TestPasskeyAfterReset(t *testing.T) {
+	t.Parallel()
+	s, mails := withMail(t, withPasskeys)
+	p := s.addPasskey(t, s.signUp(t, "ada@example.com", right).AccessToken)
+	s.must(t, "", "requestPasswordReset", map[string]string{"email": "ada@example.com", "redirectUrl": redirectTo})
+	_, token := await(t, mails, 0)
+	s.must(t, "", "resetPassword", map[string]string{"token": token, "password": "another-canary"})
+	expectFactor(t, s.grant(t, byPasskey(p.shown(t, s.challenge(t)))), "invalid_grant")
+	got := s.password(t, "ada@example.com", "another-canary")
+	expectFactor(t, got, "second_factor_required")
+	expectFactor(t, s.grant(t, byPasskey(p.shown(t, s.challenge(t)))), "invalid_grant")
+	expectFactor(t, s.grant(t, second("factor_token", got.FactorToken, "credential", p.shown(t, got.PublicKey.Challenge))), "")
+	expectFactor(t, s.grant(t, byPasskey(p.shown(t, s.challenge(t)))), "")
+}
+
 // TestPasskeysAreOff serves without passkeys: there is no challenge, no grant and no action.
 func TestPasskeysAreOff(t *testing.T) {
 	t.Parallel()

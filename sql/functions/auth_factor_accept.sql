@@ -2,7 +2,7 @@
 -- a recovery code, which is compared here; or passkey is the id of one that has signed a challenge, by its SHA-256 and its
 -- end, and counts its signatures. Each works once: of requests that show the same one at the same time, on any servers, one
 -- is accepted. It begins a family, and the token for the second factor is used up, or it raises the sign-in that session
--- names. A passkey needs neither. First it checks the counts again, as platform.auth_password_accept does; nobody guesses a
+-- names. A passkey needs neither, unless the password was reset since. First it checks the counts again, as platform.auth_password_accept does; nobody guesses a
 -- passkey. is_accepted is false if the client has to wait, if the code or the challenge was used before, if the passkey has
 -- counted further before, or if the token or the session is over by now.
 create or replace function platform.auth_factor_accept(
@@ -64,8 +64,10 @@ begin
     update platform.auth_passkey
     set
       counter = auth_factor_accept.counter,
-      used_at = now()
+      used_at = now(),
+      is_alone = true
     where auth_passkey.id = passkey
+      and (auth_passkey.is_alone or pending_hash is not null or session is not null)
       and auth_passkey.identity_id = auth_factor_accept.identity_id
       and (auth_passkey.counter < auth_factor_accept.counter or auth_passkey.counter = 0 and auth_factor_accept.counter = 0);
   elsif recovery is not null then
