@@ -90,6 +90,7 @@ fuzz: ## Fuzz the language and the request reader, a minute each
 differential: ensure-postgres ## Compare expressions in Go and in Postgres on random schemas, for a quarter of an hour
 	$(GO) test ./sqlgen/lower -run Differential -count=1 -timeout 20m -differential 10m
 	$(GO) test ./sqlgen -run 'TestGeneratedSchemas|TestOrders|TestDeterminism' -count=1 -timeout 20m -generated 5m
+	$(GO) test ./integration -run TestLiveDifferential -count=1 -timeout 20m -args -live 5m
 
 proof: ensure-postgres ## Migrate databases with rows along random schemas, thousands of steps (CHAINS=1000, SEED=0)
 	$(GO) test ./sqlgen -run 'TestProof$$' -count=1 -timeout 3h -v -args -proof $(or $(CHAINS),1000) -proof-seed $(or $(SEED),0)

@@ -124,6 +124,7 @@ const (
 type job interface {
 	base() *unit
 	statement() *database.Statement
+	prepare() bool // whether it can be called now
 	landed(h *Hub, body []byte, err error)
 }
 
@@ -133,7 +134,8 @@ func (u *unit) base() *unit { return u }
 type class struct {
 	unit
 	key     string
-	isOwn   bool // of one caller
+	isOwn   bool            // of one caller
+	values  json.RawMessage // of its callers; nil if the answer depends on none
 	subs    []*subscription
 	version string // of its answer; empty if that is not known
 	records []record
@@ -163,6 +165,24 @@ type subscription struct {
 
 func (v *viewer) statement() *database.Statement { return v.query.Values }
 func (c *class) statement() *database.Statement  { return c.query.Statement }
+
+func (v *viewer) prepare() bool { return true }
+
+// prepare chooses in whose name a class of several callers is called. While the values of all of them are being asked for,
+// it rests: what becomes of them has it called.
+func (c *class) prepare() bool {
+	if c.isOwn || c.values == nil {
+		return true
+	}
+	i := slices.IndexFunc(c.subs, func(s *subscription) bool { return !s.waits })
+	if i < 0 {
+		c.state, c.version = resting, ""
+		return false
+	}
+	q := c.subs[i].query
+	c.query, c.identity, c.token, c.context = q, q.Identity, q.Token, q.Context
+	return true
+}
 
 // subscribe begins to follow a query.
 func (h *Hub) subscribe(s *subscription) {
@@ -224,7 +244,7 @@ func (h *Hub) join(s *subscription, key string, values json.RawMessage, isOwn bo
 	h.leave(s)
 	c := h.classes[key]
 	if c == nil {
-		c = &class{key: key, isOwn: isOwn, unit: unit{query: q, identity: q.Identity, token: q.Token, context: q.Context}}
+		c = &class{key: key, isOwn: isOwn, values: values, unit: unit{query: q, identity: q.Identity, token: q.Token, context: q.Context}}
 		if q.Action.Live.Shared == release.ByAll {
 			c.identity, c.token, c.context = "", "", q.Anyone
 		}

@@ -58,7 +58,7 @@ func (h *Hub) due(now time.Time) (jobs []job, pause time.Duration) {
 	h.queue = slices.DeleteFunc(h.queue, func(j job) bool {
 		u := j.base()
 		switch wait := u.due.Sub(now); {
-		case u.isGone:
+		case u.isGone, wait <= 0 && !j.prepare():
 			return true
 		case wait > 0:
 			pause = min(pause, wait)
@@ -82,7 +82,9 @@ func (h *Hub) call(jobs []job) {
 		for i, j := range jobs {
 			calls[i] = begin(j, j.statement())
 		}
-		isSame := func(c answer.Call) bool { return c.Answer.Statement() == calls[0].Answer.Statement() }
+		isSame := func(c answer.Call) bool {
+			return c.Answer.Statement() == calls[0].Answer.Statement() && c.Asks == calls[0].Asks
+		}
 		if !slices.ContainsFunc(calls, func(c answer.Call) bool { return !isSame(c) }) {
 			b, parameters := answer.NewBatch(calls)
 			h.calls.Inc()
@@ -113,16 +115,17 @@ func plain(st *database.Statement) database.Statement {
 func begin(j job, st *database.Statement) answer.Call {
 	u := j.base()
 	a := st.Begin(u.query.Page, nil)
-	return answer.Call{Answer: a, Parameters: a.Parameters(u.query.Input, u.identity, u.token, u.context)}
+	call := answer.Call{Answer: a, Parameters: a.Parameters(u.query.Input, u.identity, u.token, u.context)}
+	if c, ok := j.(*class); ok && !c.isOwn && c.values != nil {
+		call.Asks, call.Context, call.Values = u.query.Action.Live.Function, u.context, c.values
+	}
+	return call
 }
 
 func (h *Hub) callOne(j job) {
-	c := begin(j, j.statement())
-	h.calls.Inc()
-	err := h.DB.Call(nil, plain(j.statement()), c.Parameters, c.Answer)
+	c, err := h.callBy(j, j.statement())
 	if err == nil && c.Answer.IsUnsure() {
-		c = begin(j, j.base().query.General)
-		err = h.DB.Call(nil, plain(j.base().query.General), c.Parameters, c.Answer)
+		c, err = h.callBy(j, j.base().query.General)
 	}
 	if refusal.IsOvertaken(err) {
 		h.Overtaken()
@@ -133,6 +136,21 @@ func (h *Hub) callOne(j job) {
 		return
 	}
 	h.land(j, c.Answer.JSON(), nil)
+}
+
+// callBy calls a unit by a function.
+func (h *Hub) callBy(j job, st *database.Statement) (answer.Call, error) {
+	c := begin(j, st)
+	for {
+		h.calls.Inc()
+		if c.Asks == "" {
+			return c, h.DB.Call(nil, plain(st), c.Parameters, c.Answer)
+		}
+		b, parameters := answer.NewBatch([]answer.Call{c})
+		if err := h.DB.Call(nil, plain(st), parameters, b); err != nil || !c.Answer.Again() {
+			return c, err
+		}
+	}
 }
 
 // land notes the answer of a unit, and has it called again if something has changed meanwhile.
@@ -149,7 +167,7 @@ func (h *Hub) land(j job, body []byte, err error) {
 	case u.isGone:
 	case u.isMarked:
 		h.mark(j)
-	case u.state == resting && err != nil && refusal.Of(u.query.Refuse(err)).Status >= 500:
+	case u.state == resting && err != nil && refusal.SQLState(err) != "SP000" && refusal.Of(u.query.Refuse(err)).Status >= 500:
 		h.markAfter(j, faultPause)
 	}
 }
@@ -187,6 +205,16 @@ func (v *viewer) landed(h *Hub, body []byte, err error) {
 
 // landed compares an answer with the one before, and hands it out.
 func (c *class) landed(h *Hub, body []byte, err error) {
+	if refusal.SQLState(err) == "SP000" { // its caller is none of the class any more, as will be read soon
+		for _, s := range c.subs {
+			if s.query == c.query {
+				s.waits = true
+				h.mark(s.viewer)
+			}
+		}
+		h.mark(c)
+		return
+	}
 	if err != nil {
 		refused := c.query.Refuse(err)
 		if refused.Status == refusal.Unavailable.Status {

@@ -148,6 +148,7 @@
 {{ template "tg_change.sql" . }}
 {{ template "live_read.sql" . }}
 {{ template "live_values.sql" . }}
+{{ template "live_same.sql" . }}
 {{ template "history_cursor.sql" . }}
 {{ template "history_page.sql" . }}
 {{ template "history_row.sql" . }}
