@@ -132,6 +132,12 @@ func serve(t *testing.T, o options) *service {
 	}
 	if o.dir == "" {
 		o.dir = t.TempDir()
+		mails := filepath.Join(o.app, "mail") // a server reads the project's
+		if _, err := os.Stat(mails); o.app != "" && err == nil {
+			if err := os.CopyFS(filepath.Join(o.dir, "mail"), os.DirFS(mails)); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	file := filepath.Join(o.dir, sqlgen.ConfigName)
 	if err := os.WriteFile(file, []byte("auth:\n"+o.settings), 0o600); err != nil {
