@@ -27,7 +27,7 @@ func (l *loop) keepClient(compiled *sqlgen.Compiled) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("keep the client: %w", err)
 	}
-	manifest := account.Extend(compiled.Manifest, account.Offer{Mail: true, Passwords: true, Secrets: true})
+	manifest := account.Extend(compiled.Manifest, account.All)
 	text, err := client.TypeScript(manifest, &manifest.APIs[0])
 	if err != nil {
 		return err
