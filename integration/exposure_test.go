@@ -101,11 +101,11 @@ func TestExposureOfLedger(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, appDir("ledger"))
 	for _, test := range []struct{ api, want string }{
-		{"api", `acceptInvitation addCustomer changeEmail changePassword confirmAuthenticator correctCustomer correctInvoice discardInvoice draftInvoice endOtherSessions endSession getCustomer getEntry getInvoice
+		{"api", `acceptInvitation addCustomer changeEmail changePassword confirmAuthenticator correctCustomer correctInvoice discardInvoice draftInvoice endOtherSessions endSession getCustomer getEntry getInvoice invoiceHistory
 			listCustomers listEntries listFactors listInvoices listPayments listSessions myAccount myBusiness openLedger recordPayment recordPayment/upload/receipt
 			refundPayment removeAuthenticator renameBusiness renewRecoveryCodes requestEmailVerification requestPasswordReset resetPassword sendInvoice
 			signOutEverywhere startAuthenticator statement verifyEmail`},
-		{"books", `addCustomer correctCustomer correctInvoice discardInvoice draftInvoice getCustomer getEntry getInvoice listCustomers
+		{"books", `addCustomer correctCustomer correctInvoice discardInvoice draftInvoice getCustomer getEntry getInvoice invoiceHistory listCustomers
 			listEntries listInvoices listPayments myBusiness openLedger recordPayment recordPayment/upload/receipt refundPayment
 			renameBusiness sendInvoice statement`},
 		{"portal", `acceptInvitation getEntry getInvoice listEntries listInvoices myAccount statement`},
