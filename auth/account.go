@@ -30,6 +30,7 @@ type Accounts struct {
 	passwords *Passwords
 	redirects redirects
 	seal      *seal
+	links     *seal
 	passkeys  passkeys
 	options   AccountOptions
 }
@@ -56,6 +57,7 @@ const (
 // AccountStore keeps the data of accounts. It is a Store, and the rules for a Store apply.
 type AccountStore interface {
 	Store
+	LinkStore
 
 	// AskReset keeps a token for the identity that signs in with the e-mail address of
 	// the attempt, and the mail with the token. It does not reveal whether the account
@@ -156,13 +158,17 @@ func NewAccounts(store AccountStore, passwords *Passwords, templates func() (*ma
 	if err != nil {
 		return nil, err
 	}
+	links, err := newSeal(options.SigningKey, options.BaseURL, sealOfLinks)
+	if err != nil {
+		return nil, err
+	}
 	keys, err := newPasskeys(options)
 	if err != nil {
 		return nil, err
 	}
 	return &Accounts{
 		store: store, passwords: passwords, Templates: templates,
-		redirects: redirects{options.RedirectURIs}, seal: own, passkeys: keys, options: options,
+		redirects: redirects{options.RedirectURIs}, seal: own, links: links, passkeys: keys, options: options,
 	}, nil
 }
 

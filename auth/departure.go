@@ -25,6 +25,7 @@ type Transaction struct {
 	Nonce           string
 	Verifier        string    // of this service, for the provider
 	Ends            time.Time // when the transaction expires, by the store's clock
+	Link            string    // what a session began that wants to be linked; empty for a sign-in
 }
 
 // Cookie is a cookie in a browser that is away. Setting one without a value deletes it.
@@ -76,12 +77,13 @@ type content struct {
 	Nonce           string `asn1:"utf8"`
 	Verifier        string `asn1:"utf8"`
 	Ends            int64  // in microseconds
+	Link            string `asn1:"utf8,optional"`
 }
 
 // seal returns the cookies of a transaction.
 func (d *departures) seal(t *Transaction) ([]Cookie, error) {
 	plain, err := asn1.Marshal(content{
-		t.Hash, t.Provider, t.Target, t.IsDynamic, t.State, t.Challenge, t.ChallengeMethod, t.Nonce, t.Verifier, t.Ends.UnixMicro(),
+		t.Hash, t.Provider, t.Target, t.IsDynamic, t.State, t.Challenge, t.ChallengeMethod, t.Nonce, t.Verifier, t.Ends.UnixMicro(), t.Link,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write a departure: %w", err)
@@ -119,7 +121,7 @@ func (d *departures) open(text string) *Transaction {
 		return nil
 	}
 	return &Transaction{
-		c.Hash, c.Provider, c.Target, c.IsDynamic, c.State, c.Challenge, c.ChallengeMethod, c.Nonce, c.Verifier, time.UnixMicro(c.Ends),
+		c.Hash, c.Provider, c.Target, c.IsDynamic, c.State, c.Challenge, c.ChallengeMethod, c.Nonce, c.Verifier, time.UnixMicro(c.Ends), c.Link,
 	}
 }
 

@@ -107,6 +107,7 @@ type SignIns struct {
 	options    SignInOptions
 	redirects  redirects
 	departures *departures
+	links      *seal
 }
 
 // NewSignIns makes sign-ins. It fails on a signing key that cannot be read.
@@ -115,7 +116,8 @@ func NewSignIns(options SignInOptions) (*SignIns, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &SignIns{options: options, redirects: redirects{options.RedirectURIs}, departures: departures}, nil
+	links, err := newSeal(options.SigningKey, options.BaseURL, sealOfLinks)
+	return &SignIns{options: options, redirects: redirects{options.RedirectURIs}, departures: departures, links: links}, err
 }
 
 // Departure sends a browser to sign in.
@@ -173,6 +175,11 @@ func (s *SignIns) Begin(ctx context.Context, name, query string, brought []Cooki
 	if err != nil {
 		return Departure{Location: s.failedAt(ctx, t, provider, "begin a sign-in", err)}, nil
 	}
+	if t.Link = parameters.Get(LinkParameter); t.Link != "" {
+		if l, ok := openLink(s.links, t.Link); !ok || l.Subject != "" || l.Ends <= now.UnixMicro() {
+			return Departure{Location: s.failed(t, errInvalidRequest, "the link is not valid")}, nil
+		}
+	}
 	t.Ends = now.Add(transactionLifetime)
 	cookies, err := s.departures.depart(t, brought, now)
 	if err != nil {
@@ -211,7 +218,7 @@ func (s *SignIns) setTarget(t *Transaction, provider *Provider, asked []string) 
 // readRequest reads the request of a client, except for the target. It returns the error
 // for the client, or nothing.
 func (s *SignIns) readRequest(t *Transaction, parameters url.Values) (code, description string) {
-	for _, name := range []string{"redirect_uri", "state", "code_challenge", "code_challenge_method", "response_type"} {
+	for _, name := range []string{"redirect_uri", "state", "code_challenge", "code_challenge_method", "response_type", LinkParameter} {
 		if len(parameters[name]) > 1 {
 			return errInvalidRequest, name + " is given more than once"
 		}
@@ -337,6 +344,13 @@ func (s *SignIns) hear(ctx context.Context, provider *Provider, t *Transaction, 
 
 // complete mints a code for the person that the provider vouches for.
 func (s *SignIns) complete(ctx context.Context, provider *Provider, t *Transaction, token *IDToken, address string) string {
+	if t.Link != "" {
+		code, err := s.linked(ctx, t, token)
+		if err != nil {
+			return s.failedAt(ctx, t, provider, "link an identity", err)
+		}
+		return s.done(t, code)
+	}
 	code := NewSecret()
 	vouched := Vouched{Token: token, MayCreate: true, Address: address}
 	outcome, err := s.options.Store.Finish(ctx, vouched, t, HashSecret(code), codeLifetime)
@@ -350,6 +364,11 @@ func (s *SignIns) complete(ctx context.Context, provider *Provider, t *Transacti
 	case outcome != Found && outcome != Created:
 		return s.failedAt(ctx, t, provider, "find or create the identity", fmt.Errorf("the store answers %q", outcome))
 	}
+	return s.done(t, code)
+}
+
+// done returns where a browser goes with a code.
+func (s *SignIns) done(t *Transaction, code string) string {
 	return redirectTo(t.Target, parameter{"code", code}, parameter{"state", t.State}, parameter{"iss", s.options.BaseURL})
 }
 

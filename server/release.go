@@ -304,7 +304,8 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 // build makes a release ready to be served. It lists the faults in the manifest itself,
 // and between it and the environment of this server.
 func (s *Server) build(installed answer.Release, m *release.Manifest) (r *served, faults []string) {
-	m = account.Extend(m, account.Offer{Mail: s.config.HasMail(), Passwords: s.config.PasswordEnabled, Secrets: s.encryption != nil, Passkeys: s.config.Passkeys.RPID != ""})
+	m = account.Extend(m, account.Offer{Mail: s.config.HasMail(), Passwords: s.config.PasswordEnabled, Secrets: s.encryption != nil, Passkeys: s.config.Passkeys.RPID != "",
+		Providers: len(s.config.Providers) > 0})
 	r = &served{number: installed.Number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints, isLive: m.HasLive()}
 
 	if err := limitPages(m, s.config.Pagination); err != nil {

@@ -32,8 +32,8 @@ api Reading {
   }
 }
 `
-	all := []string{"/api/json/changeEmail", "/api/json/changePassword", "/api/json/confirmAuthenticator", "/api/json/createNote", "/api/json/endOtherSessions", "/api/json/endSession", "/api/json/listFactors", "/api/json/listNotes", "/api/json/listSessions", "/api/json/removeAuthenticator", "/api/json/renewRecoveryCodes", "/api/json/requestEmailVerification",
-		"/api/json/requestPasswordReset", "/api/json/resetPassword", "/api/json/signOutEverywhere", "/api/json/startAuthenticator", "/api/json/verifyEmail"}
+	all := []string{"/api/json/changeEmail", "/api/json/changePassword", "/api/json/confirmAuthenticator", "/api/json/confirmPasskey", "/api/json/confirmProviderLink", "/api/json/createNote", "/api/json/endOtherSessions", "/api/json/endSession", "/api/json/listFactors", "/api/json/listNotes", "/api/json/listProviderLinks", "/api/json/listSessions", "/api/json/removeAuthenticator", "/api/json/removePasskey", "/api/json/removeProviderLink", "/api/json/renewRecoveryCodes", "/api/json/requestEmailVerification",
+		"/api/json/requestPasswordReset", "/api/json/resetPassword", "/api/json/signOutEverywhere", "/api/json/startAuthenticator", "/api/json/startPasskey", "/api/json/startProviderLink", "/api/json/verifyEmail"}
 	configured := map[string]string{"notes.stern": apis, "sternpost.yaml": "baseUrl: http://notes.example.com\nname: Our notes\n"}
 	tests := []struct {
 		name    string

@@ -22,18 +22,19 @@ type Service struct {
 
 // action is one of Identity's own actions.
 type action struct {
-	name, doc     string
-	reads         bool // it changes nothing
-	needsCaller   bool // anonymous callers are refused
-	needsMail     bool // it sends mails, or takes their tokens
-	needsPassword bool // it is about passwords
-	needsSecrets  bool // it is about authenticator apps, whose secrets are encrypted
-	needsPasskeys bool // it is about passkeys
-	needsFactors  bool // it is about either
-	needsInviting bool // it is of no use unless an action invites
-	input         []property
-	result        []property // empty if it answers {}
-	run           func(ctx context.Context, a Service, in values, caller auth.Caller) (result any, err error)
+	name, doc      string
+	reads          bool // it changes nothing
+	needsCaller    bool // anonymous callers are refused
+	needsMail      bool // it sends mails, or takes their tokens
+	needsPassword  bool // it is about passwords
+	needsSecrets   bool // it is about authenticator apps, whose secrets are encrypted
+	needsPasskeys  bool // it is about passkeys
+	needsFactors   bool // it is about either
+	needsProviders bool // it is about providers
+	needsInviting  bool // it is of no use unless an action invites
+	input          []property
+	result         []property // empty if it answers {}
+	run            func(ctx context.Context, a Service, in values, caller auth.Caller) (result any, err error)
 }
 
 // property is a property of an input.
@@ -70,6 +71,9 @@ var factor = release.ObjectOf(release.Properties{}.
 	With("createdAt", momentSchema).
 	With("usedAt", release.OneOf(momentSchema, release.Typed("null")))).
 	Requiring("kind", "id", "name", "createdAt", "usedAt")
+
+// providerLink is the schema of a link to a provider.
+var providerLink = release.ObjectOf(release.Properties{}.With("provider", textSchema).With("createdAt", momentSchema)).Requiring("provider", "createdAt")
 
 // actions lists them, in the order of the description.
 var actions = []action{
@@ -229,6 +233,43 @@ var actions = []action{
 		},
 	},
 	{
+		name: "startProviderLink", needsCaller: true, needsProviders: true,
+		doc: "Begins to link the caller to a provider: send the browser to /auth/authorize/{name} like for a sign-in, with the parameter link besides. " +
+			"The caller must have shown a credential within the last five minutes.",
+		result: []property{{"link", textSchema}},
+		run: func(ctx context.Context, a Service, _ values, caller auth.Caller) (any, error) {
+			link, err := a.StartLink(ctx, caller)
+			return map[string]any{"link": link}, err
+		},
+	},
+	{
+		name: "confirmProviderLink", needsCaller: true, needsProviders: true,
+		doc: "Links the caller to the account at a provider from which the browser has come back with a code, in the session that began it. " +
+			"codeVerifier and redirectUri are those of the authorization_code grant.",
+		input: []property{{"code", textSchema}, {"codeVerifier?", textSchema}, {"redirectUri?", textSchema}},
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
+			return nil, a.ConfirmLink(ctx, in["code"], in["codeVerifier"], in["redirectUri"], caller)
+		},
+	},
+	{
+		name: "removeProviderLink", needsCaller: true, needsProviders: true,
+		doc: "Ends the link to a provider, unless the caller has no other way to sign in. " +
+			"The caller must have shown a credential within the last five minutes.",
+		input: []property{{"provider", textSchema}},
+		run: func(ctx context.Context, a Service, in values, caller auth.Caller) (any, error) {
+			return nil, a.RemoveLink(ctx, in["provider"], caller)
+		},
+	},
+	{
+		name: "listProviderLinks", needsCaller: true, needsProviders: true, reads: true,
+		doc:    "Lists the providers that the caller is linked to.",
+		result: []property{{"links", release.ArrayOf(providerLink)}},
+		run: func(ctx context.Context, a Service, _ values, caller auth.Caller) (any, error) {
+			links, err := a.Links(ctx, caller)
+			return map[string]any{"links": links}, err
+		},
+	},
+	{
 		name: AcceptInvitation, needsMail: true, needsPassword: true, needsInviting: true,
 		doc: "Accepts an invitation with the token from its mail, which is valid once, for seven days. Signs the e-mail address in, or up with the password, " +
 			"and makes that account the one of the record that invited it. An account whose address nobody has proven needs its password. " +
@@ -253,11 +294,11 @@ var actions = []action{
 
 // Offer is the part of a server that actions need.
 type Offer struct {
-	Mail, Passwords, Secrets, Passkeys bool
+	Mail, Passwords, Secrets, Passkeys, Providers bool
 }
 
 // All is the offer of a server that has every part.
-var All = Offer{Mail: true, Passwords: true, Secrets: true, Passkeys: true}
+var All = Offer{Mail: true, Passwords: true, Secrets: true, Passkeys: true, Providers: true}
 
 // AcceptInvitation is the action whose answer is a sign-in.
 const AcceptInvitation = "acceptInvitation"
@@ -280,7 +321,7 @@ func Extend(m *release.Manifest, o Offer) *release.Manifest {
 	invites := slices.ContainsFunc(m.Actions, func(a *release.Action) bool { return a.Invitation != "" })
 	for _, a := range actions {
 		if a.needsInviting && !invites || a.needsMail && !o.Mail || a.needsPassword && !o.Passwords || a.needsSecrets && !o.Secrets ||
-			a.needsPasskeys && !o.Passkeys || a.needsFactors && !o.Secrets && !o.Passkeys {
+			a.needsPasskeys && !o.Passkeys || a.needsProviders && !o.Providers || a.needsFactors && !o.Secrets && !o.Passkeys {
 			continue
 		}
 		extended.Actions = append(extended.Actions, a.describe(&extended))

@@ -142,3 +142,26 @@ func (s *passwordStore) Key(_ context.Context, hash []byte) (identityID string, 
 	err = s.db.QueryRow(`select identity_id, is_expired from platform.auth_key_find($1)`, []any{hash}, &id, &expired)
 	return orEmpty(id), expired != nil && *expired, err
 }
+
+// Link links a subject of a provider.
+func (s *passwordStore) Link(_ context.Context, caller auth.Identity, issuer, subject, provider string, ends time.Time) (auth.LinkOutcome, error) {
+	return s.changeLink(`select platform.auth_link_add($1, $2, $3, $4, $5, $6)`, caller.ID, caller.Token, issuer, subject, provider, ends)
+}
+
+// Unlink ends a link.
+func (s *passwordStore) Unlink(_ context.Context, caller auth.Identity, provider string) (auth.LinkOutcome, error) {
+	return s.changeLink(`select platform.auth_link_remove($1, $2, $3)`, caller.ID, caller.Token, provider)
+}
+
+func (s *passwordStore) changeLink(statement string, arguments ...any) (auth.LinkOutcome, error) {
+	var outcome string
+	err := s.db.QueryRow(statement, arguments, &outcome)
+	return auth.LinkOutcome(outcome), err
+}
+
+// Links lists links.
+func (s *passwordStore) Links(_ context.Context, identityID string) (json.RawMessage, error) {
+	var links string
+	err := s.db.QueryRow(`select platform.auth_links($1)`, []any{identityID}, &links)
+	return json.RawMessage(links), err
+}

@@ -1,4 +1,4 @@
--- Removes all second factors of an identity, and sign-ins that wait for one. Not granted to any role: only functions beside
+-- Removes all second factors of an identity, its links to providers, and sign-ins that wait for one. Not granted to any role: only functions beside
 -- it use it.
 create or replace function platform.auth_forget_factors(identity_id text) returns void
 language plpgsql
@@ -15,6 +15,9 @@ begin
 
   delete from platform.auth_recovery_code
   where auth_recovery_code.identity_id = auth_forget_factors.identity_id;
+
+  delete from platform.auth_link
+  where auth_link.identity_id = auth_forget_factors.identity_id;
 
   delete from platform.auth_pending
   where auth_pending.identity_id = auth_forget_factors.identity_id;

@@ -77,6 +77,17 @@ begin
         return;
       end if;
 
+      -- What a provider says of its subject is not said of an identity that is only linked to it.
+      select auth_link.identity_id
+      from platform.auth_link
+      where auth_link.issuer = rtrim(auth_identity.issuer, '/')
+        and auth_link.external_id = auth_identity.external_id
+      into identity_id;
+      if identity_id is not null then
+        outcome := 'found';
+        return;
+      end if;
+
       if not may_create then
         outcome := 'missing';
         return;

@@ -1,7 +1,7 @@
 -- Sets a new password by a token that was sent for it. It proves the e-mail address, ends all sign-ins, voids all other
--- tokens of the identity, and forgets the addresses of earlier sign-ins, so that an intruder is locked out. Factors stay,
--- but a passkey, which may be the intruder's, does not sign in without the new password. It clears the failures of this
--- account at this address. If the token is invalid, it returns false and changes nothing.
+-- tokens of the identity, ends its links to providers, and forgets the addresses of earlier sign-ins, so that an intruder
+-- is locked out. Factors stay, but a passkey, which may be the intruder's, does not sign in without the new password. It
+-- clears the failures of this account at this address. If the token is invalid, it returns false and changes nothing.
 create or replace function platform.auth_reset(token_hash bytea, password text, address text) returns boolean
 language plpgsql
 volatile
@@ -27,6 +27,9 @@ begin
   update platform.auth_passkey
   set is_alone = false
   where auth_passkey.identity_id = v_proof.identity_id;
+
+  delete from platform.auth_link
+  where auth_link.identity_id = v_proof.identity_id;
 
   delete from platform.auth_known_address
   where auth_known_address.identity_id = v_proof.identity_id;

@@ -221,6 +221,9 @@
 {{ template "invite.sql" . }}
 {{ template "auth_invitation.sql" . }}
 {{ template "auth_invitation_accept.sql" . }}
+{{ template "auth_link_add.sql" . }}
+{{ template "auth_link_remove.sql" . }}
+{{ template "auth_links.sql" . }}
 {{ template "auth_change_password.sql" . }}
 {{ template "auth_key_find.sql" . }}
 {{ template "auth_key_create.sql" . }}

@@ -231,7 +231,7 @@ func TestCompletion(t *testing.T) {
 		{"block of an api's model", "api A { models { Post { ¦ } } }", "actions"},
 		{"action of an api", "api A { models { Post { actions { ¦ } } } }\n" + actions("get getPost(id)"), "getPost"},
 		{"action of Identity in an api", "api A { models { Identity { actions { changeEmail ¦ } } } }",
-			"requestPasswordReset resetPassword requestEmailVerification verifyEmail changePassword changeEmail signOutEverywhere listSessions endSession endOtherSessions startAuthenticator confirmAuthenticator removeAuthenticator startPasskey confirmPasskey removePasskey renewRecoveryCodes listFactors acceptInvitation"},
+			"requestPasswordReset resetPassword requestEmailVerification verifyEmail changePassword changeEmail signOutEverywhere listSessions endSession endOtherSessions startAuthenticator confirmAuthenticator removeAuthenticator startPasskey confirmPasskey removePasskey renewRecoveryCodes listFactors startProviderLink confirmProviderLink removeProviderLink listProviderLinks acceptInvitation"},
 		{"read input of a create", actions("create addPost(¦) with (title, author.id)"), ""},
 		{"second read input of a create", actions("create addPost(title, ¦) with (title)"), ""},
 		{"path of a read input of a create", actions("create addPost(author.¦) with (title)"), ""},

@@ -99,5 +99,6 @@ func IdentityActions() []string {
 	return []string{"requestPasswordReset", "resetPassword", "requestEmailVerification", "verifyEmail", "changePassword", "changeEmail", "signOutEverywhere",
 		"listSessions", "endSession", "endOtherSessions",
 		"startAuthenticator", "confirmAuthenticator", "removeAuthenticator",
-		"startPasskey", "confirmPasskey", "removePasskey", "renewRecoveryCodes", "listFactors", AcceptInvitation}
+		"startPasskey", "confirmPasskey", "removePasskey", "renewRecoveryCodes", "listFactors",
+		"startProviderLink", "confirmProviderLink", "removeProviderLink", "listProviderLinks", AcceptInvitation}
 }
