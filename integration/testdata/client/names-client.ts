@@ -131,6 +131,27 @@ export interface ApiClient extends Omit<SignInActions, "signIn"> {
   /** Lists the second factors of the caller, and how many recovery codes are left. */
   listFactors(input?: ListFactorsInput, options?: CallOptions): Promise<ListFactorsResponse>;
 
+  /**
+   * Begins to link the caller to a provider: send the browser to /auth/authorize/{name} like for a sign-in, with
+   * the parameter link besides. The caller must have shown a credential within the last five minutes.
+   */
+  startProviderLink(input?: StartProviderLinkInput, options?: CallOptions): Promise<StartProviderLinkResponse>;
+
+  /**
+   * Links the caller to the account at a provider from which the browser has come back with a code, in the session
+   * that began it. codeVerifier and redirectUri are those of the authorization_code grant.
+   */
+  confirmProviderLink(input: ConfirmProviderLinkInput, options?: CallOptions): Promise<ConfirmProviderLinkResponse>;
+
+  /**
+   * Ends the link to a provider, unless the caller has no other way to sign in. The caller must have shown a
+   * credential within the last five minutes.
+   */
+  removeProviderLink(input: RemoveProviderLinkInput, options?: CallOptions): Promise<RemoveProviderLinkResponse>;
+
+  /** Lists the providers that the caller is linked to. */
+  listProviderLinks(input?: ListProviderLinksInput, options?: CallOptions): Promise<ListProviderLinksResponse>;
+
   /** Uploads a file before the call that takes it, and returns the value for that field in the call's input. */
   upload_<Action extends keyof UploadFields>(
     action: Action,
@@ -177,6 +198,10 @@ export function createClient(options: ClientOptions): ApiClient {
     removePasskey: api.writesUnnamed("removePasskey"),
     renewRecoveryCodes: api.writesUnnamed("renewRecoveryCodes"),
     listFactors: api.reads("listFactors"),
+    startProviderLink: api.writesUnnamed("startProviderLink"),
+    confirmProviderLink: api.writesUnnamed("confirmProviderLink"),
+    removeProviderLink: api.writesUnnamed("removeProviderLink"),
+    listProviderLinks: api.reads("listProviderLinks"),
     upload_: (action, field, file, options) => uploadFile(api, action, field, file, options),
     signIn_: api.signIns.signIn,
     signInWithPasskey: api.signIns.signInWithPasskey,
@@ -562,6 +587,36 @@ export interface ListFactorsResponse {
   recoveryCodes: number;
 }
 
+export type StartProviderLinkInput = { [name: string]: never };
+
+export interface StartProviderLinkResponse {
+  link: string;
+}
+
+export interface ConfirmProviderLinkInput {
+  code: string;
+  codeVerifier?: string;
+  redirectUri?: string;
+}
+
+export type ConfirmProviderLinkResponse = { [name: string]: never };
+
+export interface RemoveProviderLinkInput {
+  provider: string;
+}
+
+export type RemoveProviderLinkResponse = { [name: string]: never };
+
+export type ListProviderLinksInput = { [name: string]: never };
+
+export interface ListProviderLinksResponse {
+  links: {
+    provider: string;
+    /** @format date-time */
+    createdAt: string;
+  }[];
+}
+
 /** The choice of a page of a list. */
 export type ListPaging =
   | { first?: number; after?: string; last?: never; before?: never; limit?: never; offset?: never }
@@ -625,6 +680,8 @@ export interface InputFields {
   confirmAuthenticator: "code";
   confirmPasskey: "credential" | "name";
   removePasskey: "id";
+  confirmProviderLink: "code" | "codeVerifier" | "redirectUri";
+  removeProviderLink: "provider";
 }
 
 /** What a problem is about: an input of an action, or a field with a constraint. */
