@@ -141,7 +141,7 @@ func TestCompletion(t *testing.T) {
 		{"write input", actions("create addPost() with (¦"), "id title state author authorId cover"},
 		{"message", actions("read count() returns (¦)"), "… Totals Any"},
 		{"attribute of a list", actions("list listPosts() { @¦ }"), "permission validate where orderBy sortable facet live embed select function allow"},
-		{"attribute without braces", actions("create addPost() with (title) @¦"), "permission validate set select function allow"},
+		{"attribute without braces", actions("create addPost() with (title) @¦"), "permission validate set select function many allow"},
 		{"second attribute of an action", actions("get getPost(id) {\n @where(post.title == \"\")\n @¦ }"), "permission validate where live embed select allow"},
 		{"attribute of a list of a union", union("actions { list listEvents() { @¦ } }"), "permission validate where orderBy sortable facet live allow"},
 		{"expression", actions("list listPosts(top: Boolean) { @where(¦) }"), "post top ctx " + values + " expression"},
