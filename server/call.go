@@ -116,9 +116,11 @@ func (k *call) goThrough(stages []stage) error {
 }
 
 // onNewest calls do with a release. It calls do again with the next release if that one
-// replaces the first meanwhile.
+// replaces the first meanwhile, and once more with the same one: a table that changes under a running
+// function ends it, and its release may be installed later.
 func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served, *api) error) error {
 	var err error
+	isRepeated := false
 	for range maxReleases {
 		err = do(r, exposed)
 		if !refusal.IsOvertaken(err) {
@@ -128,8 +130,11 @@ func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served
 		switch {
 		case errLook != nil:
 			return errLook
-		case !isNewer:
+		case !isNewer && isRepeated:
 			return err
+		case !isNewer:
+			isRepeated = true
+			continue
 		}
 		// The release was replaced between its look-up and the call. Start over, since
 		// the newer release may want another input.
