@@ -163,7 +163,8 @@ func TestSubscriberAdded(t *testing.T) {
 	}
 	triggers := func() string {
 		t.Helper()
-		return ask(`select count(*)::text from pg_trigger where tgfoid = 'platform.tg_change'::regproc`)
+		return ask(`select count(*)::text from pg_trigger join pg_class on pg_class.oid = tgrelid
+			where tgfoid = 'platform.tg_change'::regproc and relnamespace = 'app'::regnamespace`)
 	}
 	a.await(t, "createNote", `{"text":"before"}`, `"before"`)
 	if got := triggers(); got != "0" {

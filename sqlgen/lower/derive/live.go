@@ -98,7 +98,7 @@ func (d *Dependence) fine() {
 			continue
 		}
 		d.watchPath(in.AlongCopies())
-		if f := ownColumn(in.AlongCopies()); f != nil && isKey(f) && (a.Kind == model.List || !in.Optional) {
+		if f := ownColumn(in.AlongCopies()); f != nil && isKey(f) && !isFaceted(a, f) && (a.Kind == model.List || !in.Optional) {
 			path := strings.Join(value.RequestPath(a, in), ".")
 			if a.Kind == model.List {
 				path += ".equals"
@@ -438,6 +438,11 @@ func ownColumn(path []*model.Field) *model.Field {
 		return path[0].FK
 	}
 	return nil
+}
+
+// isFaceted tells whether a list has a facet of a column: that counts also rows that the filter of the field leaves out.
+func isFaceted(a *model.Action, f *model.Field) bool {
+	return slices.ContainsFunc(a.Facets, func(facet *model.Facet) bool { return facet.Field == f || facet.Field.FK == f })
 }
 
 // isKey tells whether a field has the same text in the record of changes as in requests.
