@@ -157,7 +157,9 @@ func settingsRead(db *pg.Database, text string) []string {
 
 // isTold tells whether changes of a table are written down, with the call that made them. Live answers do not ask for it.
 func isTold(table *pg.Table) bool {
-	return slices.ContainsFunc(table.Triggers, func(t *pg.Trigger) bool { return t.Function == "platform.tg_change" && t.Name != "_600_live" && t.Name != "_610_truncate" })
+	return slices.ContainsFunc(table.Triggers, func(t *pg.Trigger) bool {
+		return t.Function == "platform.tg_change" && t.Name != "_600_live" && t.Name != "_610_truncate"
+	})
 }
 
 func sortedOnce(names []string) []string {
