@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"reflect"
 	"regexp"
 	"strings"
@@ -133,6 +134,14 @@ func TestMany(t *testing.T) {
 	check("nobody", call(nil, "addProducts", rows(row("1", "1", "a"))), 403, []string{"rows[0] refused"})
 	if n := count(`select count(*) from app.product`); n != 0 {
 		t.Fatalf("refused calls have written %d rows", n)
+	}
+
+	// A write is not made by GET, whatever the query is.
+	query := url.Values{"rows": {"[" + row("1", "1", "a") + "]"}}.Encode()
+	for _, q := range []string{"", "?" + query, "?rows=" + url.QueryEscape(row("1", "1", "a"))} {
+		if response, text := a.send(t, "GET", "/api/json/addProducts"+q, ada, ""); response.StatusCode != 405 {
+			t.Errorf("GET addProducts%s: got %d %s, want 405", q, response.StatusCode, text)
+		}
 	}
 
 	made := call(ada, "addProducts", rows(row("1", "1", "a"), row("2", "2.5", "a"), row("3", "3", "a")))

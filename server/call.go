@@ -203,10 +203,10 @@ func (k *call) readInput() error {
 		return err
 	case k.action == nil:
 		return &refusal.ActionNotFound
-	case k.action.Row != "":
-		err = input.OfRows(err)
 	case byQuery && !k.action.byQuery:
 		return refusal.NotAllowed(fiber.MethodPost)
+	case k.action.Row != "":
+		return input.OfRows(err)
 	}
 	return err
 }

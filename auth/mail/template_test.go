@@ -88,7 +88,7 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestOfCode writes mails of which code says the data: no value makes a header, or a part of the subject the text.
+// TestOfCode writes mails whose data comes from code: no value makes a header, or a part of the text from the subject.
 func TestOfCode(t *testing.T) {
 	t.Parallel()
 	templates, err := ReadTemplates(fstest.MapFS{

@@ -101,7 +101,7 @@ func (p *Plan) IsList() bool { return p.pages != nil }
 
 // NewJudge plans the calls that tell which rows of a call of an action with many are refused.
 func NewJudge(function string) *Plan {
-	return &Plan{usual: Statement{SQL: "select platform.judge_rows('" + strings.ReplaceAll(function, "'", "''") + "', $1, $2)"}, size: -1}
+	return &Plan{usual: Statement{Name: "_judge", SQL: "select platform.judge_rows('" + strings.ReplaceAll(function, "'", "''") + "', $1, $2)"}, size: -1}
 }
 
 // NewValue plans the calls of a function that returns one value, which is used unchanged.

@@ -17,7 +17,7 @@ func (w *writer) fields(p *printer) error {
 		if err != nil {
 			return err
 		}
-		f := fieldPaths{types: &w.types, isList: a.Kind == release.List}
+		f := fieldPaths{types: &w.types, isList: a.Kind == release.List, hasRows: a.Row != ""}
 		if err := f.add(root, ""); err != nil {
 			return err
 		}
@@ -49,9 +49,10 @@ func (w *writer) fields(p *printer) error {
 // fieldPaths are the types of the paths of an action's inputs.
 type fieldPaths struct {
 	*types
-	isList bool
-	paths  []string
-	within []string // components that are being read
+	isList  bool
+	hasRows bool // its rows are named in brackets
+	paths   []string
+	within  []string // components that are being read
 }
 
 // add adds the path to a schema, and those of what is in it. A filter of a list, and a component within itself, have any
@@ -83,7 +84,11 @@ func (f *fieldPaths) add(s *release.JSONSchema, path string) error {
 		below["${number}"] = s.Items
 	}
 	for _, name := range names {
-		if err := f.add(below[name], strings.TrimPrefix(path+"."+name, ".")); err != nil {
+		to := strings.TrimPrefix(path+"."+name, ".")
+		if f.hasRows && path == "rows" {
+			to = "rows[${number}]"
+		}
+		if err := f.add(below[name], to); err != nil {
 			return err
 		}
 	}

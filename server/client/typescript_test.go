@@ -53,6 +53,34 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+// TestFieldPaths writes the paths of inputs as problems name them: rows of a call of many are in brackets, other elements
+// are behind a dot.
+func TestFieldPaths(t *testing.T) {
+	t.Parallel()
+	const schema = `{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object","properties":{"sku":{"type":"string"},
+		"labels":{"type":"array","items":{"type":"object","properties":{"text":{"type":"string"}}}}}}}}}`
+	for _, test := range []struct {
+		hasRows bool
+		want    string
+	}{
+		{true, "\"rows\" `rows[${number}]` `rows[${number}].sku` `rows[${number}].labels` `rows[${number}].labels.${number}` `rows[${number}].labels.${number}.text`"},
+		{false, "\"rows\" `rows.${number}` `rows.${number}.sku` `rows.${number}.labels` `rows.${number}.labels.${number}` `rows.${number}.labels.${number}.text`"},
+	} {
+		schemas := release.Schemas{{Name: "Thing", JSON: []byte(schema)}}
+		root, err := schemas.Read("Thing")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := fieldPaths{types: &types{schemas: schemas}, hasRows: test.hasRows}
+		if err := f.add(root, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(f.paths, " "); got != test.want {
+			t.Errorf("with rows %t: got\n%s\nwant\n%s", test.hasRows, got, test.want)
+		}
+	}
+}
+
 // TestWays finds which inputs may be given together.
 func TestWays(t *testing.T) {
 	t.Parallel()

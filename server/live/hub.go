@@ -187,16 +187,12 @@ func (c *class) prepare() bool {
 // subscribe begins to follow a query.
 func (h *Hub) subscribe(s *subscription) {
 	q := s.query
-	for _, a := range []*release.Action{q.Action} {
-		for _, w := range slices.Concat(a.Live.Rows, a.Live.Caller) {
-			for _, set := range w.Keys {
-				for _, k := range set {
-					if h.columns[w.Model] == nil {
-						h.columns[w.Model] = map[string]bool{}
-					}
-					h.columns[w.Model][k.Column] = true
-				}
+	for _, w := range slices.Concat(q.Action.Live.Rows, q.Action.Live.Caller) {
+		for _, k := range slices.Concat(w.Keys...) {
+			if h.columns[w.Model] == nil {
+				h.columns[w.Model] = map[string]bool{}
 			}
+			h.columns[w.Model][k.Column] = true
 		}
 	}
 	if q.Values == nil {

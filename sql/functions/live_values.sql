@@ -1,4 +1,4 @@
--- A value of the caller, of which live answers depend, as an ordered list of texts; of a long list its digest.
+-- A value of the caller on which live answers depend, as an ordered list of texts; of a long list its digest.
 create or replace function platform.live_values(list text[]) returns jsonb
 language sql
 immutable

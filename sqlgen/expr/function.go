@@ -10,7 +10,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Function is a value that a function of the table, which is no aggregate, makes of others.
+// Function is the value of a function of the table that is not an aggregate.
 type Function struct {
 	Name      string
 	Arguments []Node
