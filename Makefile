@@ -73,8 +73,9 @@ fmt: ## Format Go files and the example schemas
 	gofmt -w $$(git ls-files '*.go')
 	$(GO) run ./cmd/sternpost fmt -w integration/apps
 
-bench: ensure-postgres ## Compare the cost of requests with others (QUICK=1: one round; RESULTS=FILE writes it down)
-	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 40m ./integration/bench -args $(if $(QUICK),-quick) \
+bench: ensure-postgres ## Compare the cost of requests with others (QUICK=1, ROUNDS=5, CELLS=update; RESULTS=FILE writes it down)
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./integration/bench -args $(if $(QUICK),-quick) \
+	  $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(CELLS),-cells '$(CELLS)') \
 	  $(if $(RESULTS),-results $(abspath $(RESULTS)))
 
 faults: ensure-postgres ## Let servers and databases fail under load, in under ten minutes (RESULTS=FILE writes the table down)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +27,9 @@ const (
 )
 
 var (
-	quick   = flag.Bool("quick", false, "one round instead of fifteen, and no growth")
+	quick   = flag.Bool("quick", false, "one round, and no growth")
+	rounds  = flag.Int("rounds", 15, "how often each request is measured")
+	cells   = flag.String("cells", "", "measure only the requests whose names match, and nothing else")
 	results = flag.String("results", "", "a file that the figures are written to")
 )
 
@@ -33,10 +37,10 @@ var (
 func TestMain(m *testing.M) {
 	host, port, url, pool := os.Getenv("HOST"), os.Getenv("PORT"), os.Getenv("BENCH_DATABASE"), os.Getenv("BENCH_POOL")
 	switch os.Getenv("BENCH_SERVE") {
-	case "hand":
+	case "json", "rows":
 		tokens, err := newTokens([]byte(os.Getenv("BENCH_KEY")))
 		if err == nil {
-			err = serveByHand(url, net.JoinHostPort(host, port), pool, tokens)
+			err = serveByHand(handForms[os.Getenv("BENCH_SERVE")], url, net.JoinHostPort(host, port), pool, tokens)
 		}
 		fail(err)
 	case "sternpost":
@@ -97,14 +101,15 @@ func (s *stage) printf(format string, arguments ...any) {
 	s.report.WriteString(line)
 }
 
-func newStage(b *testing.B) *stage {
+// newStage starts the servers over a database with so many entries.
+func newStage(b testing.TB, entries int) *stage {
 	b.Helper()
 	database, err := postgres.Start(context.Background(), postgres.Options{Temporary: true})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { database.Stop() })
-	s := &stage{database: database, backends: postmaster(b), data: prepare(b, database.URL()), peers: map[peer]*process{}}
+	s := &stage{database: database, backends: postmaster(b), data: prepare(b, database.URL(), entries), peers: map[peer]*process{}}
 	key, err := auth.GenerateKey()
 	if err != nil {
 		b.Fatal(err)
@@ -123,38 +128,47 @@ func newStage(b *testing.B) *stage {
 	}
 	s.sternpost = s.start(b, database.URL(), usualPool)
 	s.peers[itself] = s.sternpost
-	s.peers[hand] = startByHand(b, s.data.handURL, s.key, usualPool)
+	s.peers[handJSON] = startSelf(b, "json", s.data.handURL, s.key, usualPool, firstCall)
+	s.peers[handRows] = startSelf(b, "rows", s.data.handURL, s.key, usualPool, firstCall)
 	return s
 }
 
 // start starts Sternpost on a database, with a pool of so many connections.
-func (s *stage) start(b *testing.B, databaseURL string, pool int) *process {
+func (s *stage) start(b testing.TB, databaseURL string, pool int) *process {
 	b.Helper()
 	return startSelf(b, "sternpost", databaseURL, s.key, pool, firstCall)
 }
 
 // BenchmarkSternpost writes all measurements.
 func BenchmarkSternpost(b *testing.B) {
-	s := newStage(b)
+	named, err := regexp.Compile(*cells)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := newStage(b, entries)
+	s.expectEqualAnswers(b)
 	time.Sleep(time.Second)
 	idle := memory(b, s.sternpost.pid)
-	rounds := 15
 	if *quick {
-		rounds = 1
+		*rounds = 1
 	}
 
+	all := slices.DeleteFunc(comparisons(s.data, s.tokens, cursorOf(b, s.sternpost)), func(c comparison) bool { return !named.MatchString(c.name) })
 	s.measure(b, fmt.Sprintf("Per request, the median of %d shuffled rounds of %d requests: thousands of instructions of server and Postgres, their CPU µs,\n"+
 		"and how long half of the requests took at most, in µs. Ratio: by hand / Sternpost, so above 1 is cheaper than by hand; in\n"+
-		"brackets that of the middle half of the rounds.", rounds, requests),
-		comparisons(s.data, s.tokens, cursorOf(b, s.sternpost)), rounds)
+		"brackets that of the middle half of the rounds.", *rounds, requests),
+		all, *rounds)
+	if *cells != "" {
+		return
+	}
 	s.printf("\n%-42s %9.3f s     goal ≤ 0.05\n", "start to first answer", s.sternpost.firstAfter.Seconds())
 	loaded := memory(b, s.sternpost.pid)
 	s.printf("%-42s %9.1f MiB   goal ≤ 25, %.1f without the program; by hand %.1f after the load\n", "resident memory of the server, idle",
-		idle.all, idle.own, memory(b, s.peers[hand].pid).all)
+		idle.all, idle.own, memory(b, s.peers[handRows].pid).all)
 	s.printf("%-42s %9.1f MiB   goal ≤ 40, %.1f without the program\n", "resident memory of the server, after load", loaded.all, loaded.own)
 
 	s.measureLimit(b)
-	s.measurePeer(b, min(rounds, 5)) // PostGraphile takes five times as long
+	s.measurePeer(b, min(*rounds, 5)) // PostGraphile takes five times as long
 	if !*quick {
 		s.measurePools(b)
 		s.measureGrowth(b)
@@ -165,7 +179,7 @@ func BenchmarkSternpost(b *testing.B) {
 }
 
 // cursorOf asks for the end of the page before the deep one.
-func cursorOf(b *testing.B, p *process) string {
+func cursorOf(b testing.TB, p *process) string {
 	b.Helper()
 	body := fmt.Sprintf(`{"limit":1,"offset":%d}`, pageSize*(deepPage-1)-1)
 	status, answer, err := p.post("listEntries", "", body)

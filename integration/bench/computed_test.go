@@ -127,7 +127,7 @@ func BenchmarkComputed(b *testing.B) {
 }
 
 // fillInvoices installs the models and fills their tables.
-func fillInvoices(b *testing.B, databaseURL string, long int) {
+func fillInvoices(b testing.TB, databaseURL string, long int) {
 	b.Helper()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, databaseURL)

@@ -38,7 +38,7 @@ const (
 )
 
 // prepare installs the schema and fills the tables.
-func prepare(b *testing.B, databaseURL string) *data {
+func prepare(b testing.TB, databaseURL string, entries int) *data {
 	b.Helper()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, databaseURL)
@@ -111,7 +111,7 @@ func prepare(b *testing.B, databaseURL string) *data {
 }
 
 // asRole returns the URL of a database for another login.
-func asRole(b *testing.B, databaseURL, role string) string {
+func asRole(b testing.TB, databaseURL, role string) string {
 	b.Helper()
 	u, err := url.Parse(databaseURL)
 	if err != nil {

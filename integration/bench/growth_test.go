@@ -18,13 +18,13 @@ import (
 )
 
 // measurePools compares a get with pools of several sizes.
-func (s *stage) measurePools(b *testing.B) {
+func (s *stage) measurePools(b testing.TB) {
 	b.Helper()
 	s.printf("\nA get with pools of several sizes, %d clients: CPU µs of server and Postgres.\n%-42s %8s %8s %7s\n", usualClients,
 		"connections", "ours", "by hand", "ratio")
 	for _, pool := range []int{4, 8, 16} {
 		ours := s.start(b, s.database.URL(), pool)
-		theirs := startByHand(b, s.data.handURL, s.key, pool)
+		theirs := startSelf(b, "rows", s.data.handURL, s.key, pool, firstCall)
 		for _, c := range comparisons(s.data, s.tokens, "") {
 			if c.name == "get" {
 				o := ours.loadWarm(b, s.backends, c.clients, c.ours, c.answers).total()
@@ -38,7 +38,7 @@ func (s *stage) measurePools(b *testing.B) {
 }
 
 // measureGrowth shows how costs change when an application and its data grow.
-func (s *stage) measureGrowth(b *testing.B) {
+func (s *stage) measureGrowth(b testing.TB) {
 	b.Helper()
 	s.printf("\nMore actions on one table, a third of them under a rule that walks a relation: CPU µs of a get without rule.\n%-42s %8s\n", "actions", "get")
 	for _, actions := range []int{3, 30, 300} {
@@ -69,7 +69,7 @@ func (s *stage) measureGrowth(b *testing.B) {
 
 const allEntries = 10_000_000
 
-func (s *stage) execute(b *testing.B, statements ...string) {
+func (s *stage) execute(b testing.TB, statements ...string) {
 	b.Helper()
 	ctx := context.Background()
 	conn := s.connect(b, "")
@@ -82,7 +82,7 @@ func (s *stage) execute(b *testing.B, statements ...string) {
 }
 
 // connect connects as superuser to a database, the one of the stage for "".
-func (s *stage) connect(b *testing.B, database string) *pgx.Conn {
+func (s *stage) connect(b testing.TB, database string) *pgx.Conn {
 	b.Helper()
 	config, err := pgx.ParseConfig(s.database.URL())
 	if err != nil {
@@ -104,7 +104,7 @@ type installation struct {
 }
 
 // grown installs a schema into a database of its own and serves it.
-func (s *stage) grown(b *testing.B, name, schema, first string) (*process, installation) {
+func (s *stage) grown(b testing.TB, name, schema, first string) (*process, installation) {
 	b.Helper()
 	dir := b.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "app.stern"), []byte(schema), 0o600); err != nil {

@@ -21,7 +21,7 @@ const (
 
 // measureLimit runs the statements written by hand with pgbench: their cost in Postgres alone, without any server. No
 // server can cost less.
-func (s *stage) measureLimit(b *testing.B) {
+func (s *stage) measureLimit(b testing.TB) {
 	b.Helper()
 	program, err := exec.LookPath("pgbench")
 	if err != nil {
@@ -32,31 +32,33 @@ func (s *stage) measureLimit(b *testing.B) {
 		"for the same request to Sternpost and to the server written by hand.\n", limitClients)
 	s.printf("%-42s %8s %8s %8s\n", "", "limit", "ours", "by hand")
 	all := comparisons(s.data, s.tokens, "")
+	limited := func(from string) string {
+		return strings.Replace(handForms["rows"].post.selecting(from), "$1", strconv.Itoa(pageSize+1), 1)
+	}
 	for _, limit := range []struct {
 		name, sql string
 		argument  string
 	}{
-		{"get", handGet, s.data.posts[0]},
-		{"list of 20, foreseen: by status", strings.Replace(handListByStatus, "$1", strconv.Itoa(pageSize), 1), "Live"},
-		{"list of 20, foreseen: by author", strings.Replace(handListByAuthor, "$1", strconv.Itoa(pageSize), 1), s.data.authors[0]},
+		{"get", handForms["rows"].post.selecting(fromPost), s.data.posts[0]},
+		{"list of 20, foreseen: by status", limited(fromPostsByStatus), "Live"},
+		{"list of 20, foreseen: by author", limited(fromPostsByAuthor), s.data.authors[0]},
 	} {
 		for _, c := range all {
 			if c.name != limit.name {
 				continue
 			}
 			ours := s.sternpost.load(b, s.backends, c.clients, c.ours, c.answers)
-			theirs := s.peers[hand].load(b, s.backends, c.clients, c.theirs, c.answers)
+			theirs := s.peers[handRows].load(b, s.backends, c.clients, c.theirs, c.answers)
 			s.printf("%-42s %8.1f %8.1f %8.1f\n", limit.name, s.limit(b, program, limit.sql, limit.argument), ours.database, theirs.database)
 		}
 	}
 }
 
 // limit returns the CPU that Postgres needs for a statement, in µs, connections and preparation included.
-func (s *stage) limit(b *testing.B, program, sql, argument string) float64 {
+func (s *stage) limit(b testing.TB, program, sql, argument string) float64 {
 	b.Helper()
 	script := filepath.Join(b.TempDir(), "statement.sql")
-	// For pgbench a colon begins a variable, in a literal too.
-	text := strings.NewReplacer("HH24:MI:SS", "HH24'||chr(58)||'MI'||chr(58)||'SS", "$1", ":argument", "$2", ":argument", "\n", " ").Replace(strings.TrimSpace(sql)) + ";\n"
+	text := strings.NewReplacer("$1", ":argument", "$2", ":argument", "\n", " ").Replace(strings.TrimSpace(sql)) + ";\n"
 	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func (s *stage) limit(b *testing.B, program, sql, argument string) float64 {
 	command := exec.Command(program, "-n", "-M", "prepared", "-f", script, "-D", "argument="+argument,
 		"-c", strconv.Itoa(limitClients), "-t", strconv.Itoa(limitCalls/limitClients))
 	command.Env = append(os.Environ(), "PGHOST="+config.Host, fmt.Sprintf("PGPORT=%d", config.Port),
-		"PGUSER="+config.User, "PGDATABASE="+config.Database)
+		"PGUSER="+config.User, "PGOPTIONS=-c plan_cache_mode=force_generic_plan", "PGDATABASE="+config.Database)
 	before := endedChildrenCPU(b, s.backends)
 	if out, err := command.CombinedOutput(); err != nil {
 		b.Fatalf("pgbench: %v\n%s", err, out)
@@ -78,7 +80,7 @@ func (s *stage) limit(b *testing.B, program, sql, argument string) float64 {
 
 // endedChildrenCPU is the CPU time of the ended children of a process (proc(5), cutime and cstime of /proc/PID/stat,
 // in hundredths of a second).
-func endedChildrenCPU(b *testing.B, pid int) time.Duration {
+func endedChildrenCPU(b testing.TB, pid int) time.Duration {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -65,7 +65,7 @@ type overloaded struct {
 	transport *http.Transport
 }
 
-func startOverloaded(b *testing.B) *overloaded {
+func startOverloaded(b testing.TB) *overloaded {
 	b.Helper()
 	ctx := context.Background()
 	database, err := postgres.Start(ctx, postgres.Options{Temporary: true})

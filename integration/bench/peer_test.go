@@ -8,7 +8,7 @@ import (
 )
 
 // measurePeer compares with PostGraphile 5 over the same tables, where npm can install it.
-func (s *stage) measurePeer(b *testing.B, rounds int) {
+func (s *stage) measurePeer(b testing.TB, rounds int) {
 	b.Helper()
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {

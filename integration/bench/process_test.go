@@ -32,7 +32,7 @@ type process struct {
 }
 
 // startSelf starts this program as a server, with a pool of so many connections.
-func startSelf(b *testing.B, kind, databaseURL, key string, pool int, first call) *process {
+func startSelf(b testing.TB, kind, databaseURL, key string, pool int, first call) *process {
 	b.Helper()
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), "BENCH_SERVE="+kind, "BENCH_DATABASE="+databaseURL, "BENCH_KEY="+key, fmt.Sprintf("BENCH_POOL=%d", pool))
@@ -42,14 +42,8 @@ func startSelf(b *testing.B, kind, databaseURL, key string, pool int, first call
 // firstCall is asked until a server of the benchmark's schema answers.
 var firstCall = call{action: "getPost", body: `{"id":"none"}`}
 
-// startByHand starts the server written by hand.
-func startByHand(b *testing.B, databaseURL, key string, pool int) *process {
-	b.Helper()
-	return startSelf(b, "hand", databaseURL, key, pool, firstCall)
-}
-
 // run starts a server, which finds its address in HOST and PORT, and waits for its first answer.
-func run(b *testing.B, name string, command *exec.Cmd, path string, first call) *process {
+func run(b testing.TB, name string, command *exec.Cmd, path string, first call) *process {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -112,21 +106,21 @@ type call struct {
 
 // load sends requests from several clients and returns the cost of each. It checks that
 // answers hold at least an expected text.
-func (p *process) load(b *testing.B, postmaster, clients int, request func(int64) call, answers string) cost {
+func (p *process) load(b testing.TB, postmaster, clients int, request func(int64) call, answers string) cost {
 	b.Helper()
 	return p.loadWith(b, postmaster, clients, requests, request, answers)
 }
 
 // loadWarm is load for a server that has just started: it does the same before, until all connections are open and have
 // planned the statement. That can cost as much as the requests.
-func (p *process) loadWarm(b *testing.B, postmaster, clients int, request func(int64) call, answers string) cost {
+func (p *process) loadWarm(b testing.TB, postmaster, clients int, request func(int64) call, answers string) cost {
 	b.Helper()
 	p.load(b, postmaster, clients, request, answers)
 	return p.load(b, postmaster, clients, request, answers)
 }
 
 // loadWith is load with so many requests. It sends a tenth of them before.
-func (p *process) loadWith(b *testing.B, postmaster, clients, requests int, request func(int64) call, answers string) cost {
+func (p *process) loadWith(b testing.TB, postmaster, clients, requests int, request func(int64) call, answers string) cost {
 	b.Helper()
 	send := func(n int64) error {
 		c := request(n)
@@ -197,7 +191,7 @@ func warnOnce(text string) {
 
 // cpu is the CPU time of the threads of a process, in nanoseconds
 // (/proc/PID/task/TID/schedstat).
-func cpu(b *testing.B, pid int) time.Duration {
+func cpu(b testing.TB, pid int) time.Duration {
 	b.Helper()
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil {
@@ -232,7 +226,7 @@ func (s spending) since(earlier spending) (spent time.Duration, isWhole bool) {
 }
 
 // childrenCPU is the CPU time of the living children of a process.
-func childrenCPU(b *testing.B, parent int) spending {
+func childrenCPU(b testing.TB, parent int) spending {
 	b.Helper()
 	all := spending{}
 	for _, pid := range children(b, parent) {
@@ -243,7 +237,7 @@ func childrenCPU(b *testing.B, parent int) spending {
 	return all
 }
 
-func children(b *testing.B, parent int) []int {
+func children(b testing.TB, parent int) []int {
 	b.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -265,7 +259,7 @@ func children(b *testing.B, parent int) []int {
 }
 
 // postmaster finds the Postgres that this process started.
-func postmaster(b *testing.B) int {
+func postmaster(b testing.TB) int {
 	b.Helper()
 	for _, pid := range children(b, os.Getpid()) {
 		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
@@ -282,7 +276,7 @@ type resident struct {
 	all, own float64 // own is what no file holds: other processes of the program share the rest
 }
 
-func memory(b *testing.B, pid int) resident {
+func memory(b testing.TB, pid int) resident {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {

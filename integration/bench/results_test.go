@@ -11,7 +11,7 @@ import (
 )
 
 // write writes the report to a file, with its machine and versions.
-func (s *stage) write(b *testing.B, path string) {
+func (s *stage) write(b testing.TB, path string) {
 	b.Helper()
 	processor := "unknown processor"
 	cpus, _ := os.ReadFile("/proc/cpuinfo")
